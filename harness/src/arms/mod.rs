@@ -1,0 +1,208 @@
+//! Arms: the ways to present the catalogs to a model. Nothing here is async, and nothing sees an utterance or a gold.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use bench_results::record::Route;
+use bench_tasks::{catalog::Catalogs, result::ToolResult};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use crate::surface::Surface;
+
+/// Name of an arm, such as `raw` or `L2`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ArmId(pub String);
+
+impl fmt::Display for ArmId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a session of an arm serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope<'a> {
+    /// All catalogs: the tool suite.
+    Catalogs,
+    /// One upstream tool alone: the result suite, where the question is about one result of it.
+    Tool {
+        /// Catalog name.
+        server: &'a str,
+        /// Upstream tool name.
+        tool: &'a str,
+    },
+}
+
+/// A call of the model, under the name it was shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The name the model used.
+    pub name: String,
+    /// The arguments it sent.
+    pub arguments: Map<String, Value>,
+}
+
+/// What an arm makes of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallOutcome {
+    /// A meta tool answered.
+    Meta {
+        /// What the model reads.
+        reply: String,
+        /// The reply reports an error.
+        is_error: bool,
+        /// The surface is another one now.
+        surface_changed: bool,
+    },
+    /// The call goes to an upstream tool, under its own name and with these arguments.
+    Upstream {
+        /// Catalog name.
+        server: Arc<str>,
+        /// Upstream tool name.
+        tool: Arc<str>,
+        /// Arguments as forwarded.
+        arguments: Map<String, Value>,
+        /// How it came about.
+        route: Route,
+        /// The surface is another one now.
+        surface_changed: bool,
+    },
+    /// The arm refuses the call; the model reads why, as an error.
+    Rejected {
+        /// What the model reads.
+        reply: String,
+    },
+}
+
+/// What kind of surface an arm shows; the scripted model's generic policy and `bench arms` go by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Affordance {
+    /// Upstream tools are called as shown.
+    Direct,
+    /// An index of tools, schemas on request, then a direct call.
+    IndexSchemaDirect,
+    /// An index of tools, schemas on request, then a call through a meta tool.
+    IndexSchemaInvoke,
+    /// A search, then a direct call.
+    SearchDirect,
+    /// A search, then a call through a meta tool.
+    SearchInvoke,
+    /// Servers, then their tools, then schemas, then a call through a meta tool.
+    Hierarchical,
+    /// Results are digested; the definitions are those of raw.
+    Digest,
+}
+
+/// Clauses of the arm contract that an arm breaks by design; each is printed with the arm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Waiver {
+    /// Some upstream tools cannot be reached.
+    Unreachable,
+    /// Upstream order is not kept.
+    Order,
+    /// Shown tools may disappear again.
+    Removes,
+    /// May be larger than L0.
+    LargerThanL0,
+    /// Rejects calls on purpose.
+    Rejects,
+}
+
+/// What an arm says of itself.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ArmInfo {
+    /// Its name.
+    pub id: ArmId,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Where its definition comes from.
+    pub source: &'static str,
+    /// The kind of surface.
+    pub affordance: Affordance,
+    /// Model requests that a careful model needs before the first upstream call, beyond one.
+    pub extra_trips: u32,
+    /// Contract clauses it breaks by design.
+    pub waivers: &'static [Waiver],
+}
+
+/// One way to present the catalogs. Built once per run; sessions are cheap.
+pub trait Arm: Send + Sync {
+    /// What the arm says of itself.
+    fn info(&self) -> &ArmInfo;
+    /// A fresh session: nothing of an earlier one is left.
+    fn open(&self, scope: Scope<'_>) -> Result<Box<dyn ArmSession>, ArmError>;
+    /// Servers that this arm shows at a lower level than its name says, and why.
+    fn fallbacks(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+}
+
+/// One session of an arm: state for one task.
+pub trait ArmSession: Send {
+    /// What the model is shown now.
+    fn surface(&self) -> &Arc<Surface>;
+    /// True for meta tools that only inform (schemas, search, expand) and never forward: they come first in a turn.
+    fn informs(&self, name: &str) -> bool;
+    /// Takes one call of the model.
+    fn call(&mut self, call: &ToolCall) -> CallOutcome;
+    /// What the model is shown of an upstream result: R digests it, the others pass it on.
+    fn digest(&mut self, server: &str, tool: &str, result: &ToolResult) -> ToolResult {
+        let _ = (server, tool);
+        result.clone()
+    }
+}
+
+/// Use counts per server and tool from the warm-up trace, for history-driven arms.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarmUp {
+    /// Server, then tool, then number of calls.
+    pub uses: BTreeMap<String, BTreeMap<String, u32>>,
+}
+
+/// What arms are built from.
+#[derive(Debug, Clone)]
+pub struct ArmContext {
+    /// The catalogs of the run.
+    pub catalogs: Arc<Catalogs>,
+    /// The warm-up trace.
+    pub warm_up: WarmUp,
+    /// Pinned tools per server at most, and uses that a pinned tool has at least.
+    pub pins: (u32, u32),
+    /// Seed of arms that draw (planted-loss).
+    pub seed: [u8; 32],
+    /// Sessions in which planted-loss rejects upstream calls, in parts per million.
+    pub planted_loss_ppm: u32,
+}
+
+/// What can go wrong with an arm.
+#[derive(Debug, Error)]
+pub enum ArmError {
+    /// No arm has this name.
+    #[error("no arm is called `{id}`; `bench arms` lists them")]
+    Unknown {
+        /// The name.
+        id: String,
+    },
+    /// The scope names a tool that the catalogs do not hold, or the arm does not serve this scope.
+    #[error("arm `{id}`: {why}")]
+    Scope {
+        /// The arm.
+        id: String,
+        /// Why not.
+        why: String,
+    },
+    /// A definition could not be written as JSON.
+    #[error("arm `{id}`: tool `{tool}`: {source}")]
+    Definition {
+        /// The arm.
+        id: String,
+        /// The tool.
+        tool: String,
+        /// The cause.
+        source: serde_json::Error,
+    },
+}

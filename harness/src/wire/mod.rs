@@ -1,0 +1,204 @@
+//! Wire formats: how a conversation becomes the bytes of a request, and a response becomes a [`Reply`].
+
+pub mod anthropic;
+
+use bench_protocol::{
+    digest::Digest,
+    spec::{CachePolicy, Protocol},
+};
+use bench_results::record::Usage;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, value::RawValue};
+use thiserror::Error;
+
+use crate::surface::Surface;
+
+/// One entry of a conversation.
+#[derive(Debug, Clone)]
+pub enum Entry {
+    /// The user's words.
+    User(String),
+    /// A turn of the model, its content as received.
+    Assistant(Box<RawValue>),
+    /// A call that the task itself puts before the model's first turn (result suite).
+    Call {
+        /// Call id.
+        id: String,
+        /// Shown tool name.
+        name: String,
+        /// Arguments.
+        arguments: Map<String, Value>,
+    },
+    /// Answers to the calls of the turn before, one per call, in its order.
+    Results(Vec<CallAnswer>),
+}
+
+/// The answer to one call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallAnswer {
+    /// Id of the call it answers.
+    pub id: String,
+    /// Text blocks that the model reads.
+    pub text: Vec<String>,
+    /// The call failed.
+    pub is_error: bool,
+}
+
+/// Fields of a request that do not depend on the conversation; what is `None` is not sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Exact model id.
+    pub model: String,
+    /// Output tokens at most.
+    pub max_tokens: u32,
+    /// Sampling temperature as its JSON text, where the model takes one.
+    pub temperature: Option<String>,
+    /// Whether several calls per response are allowed.
+    pub parallel_calls: bool,
+    /// Prompt-cache policy.
+    pub cache: CachePolicy,
+}
+
+impl Settings {
+    /// The settings that the protocol states, for its own model.
+    pub fn of(protocol: &Protocol) -> Self {
+        Self {
+            model: protocol.model.id.clone(),
+            max_tokens: protocol.model.max_tokens,
+            temperature: Some(protocol.model.temperature.text().to_owned()),
+            parallel_calls: protocol.episode.parallel_calls,
+            cache: protocol.cache.clone(),
+        }
+    }
+}
+
+/// Everything a request is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// Fixed fields.
+    pub settings: &'a Settings,
+    /// System prompt.
+    pub system: &'a str,
+    /// What the arm shows now.
+    pub surface: &'a Surface,
+    /// The conversation so far.
+    pub entries: &'a [Entry],
+}
+
+/// Why the model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// It was done.
+    End,
+    /// It wants tools.
+    Calls,
+    /// It ran into the output limit.
+    Truncated,
+    /// It, or a classifier, refused.
+    Refused,
+    /// The context was full.
+    ContextFull,
+    /// Anything else.
+    Other,
+}
+
+/// One call in a reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplyCall {
+    /// Its id; made up where the provider sent none.
+    pub id: String,
+    /// The name the model used.
+    pub name: String,
+    /// Its arguments, or the text that is not a JSON object.
+    pub arguments: Result<Map<String, Value>, String>,
+}
+
+/// A response, read.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// Text of the turn.
+    pub text: String,
+    /// Calls, in order.
+    pub calls: Vec<ReplyCall>,
+    /// Why it ended.
+    pub stop: Stop,
+    /// Billed tokens, where the provider says.
+    pub usage: Option<Usage>,
+    /// Model id that answered.
+    pub model: String,
+    /// The turn as it must be sent back.
+    pub content: Box<RawValue>,
+    /// Deviations from the wire format that were tolerated, for the record.
+    pub oddities: Vec<&'static str>,
+}
+
+/// Why a response is not a reply.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum DecodeError {
+    /// The body is no JSON of the expected shape.
+    #[error("response is not a {format} message: {why}")]
+    Shape {
+        /// The wire format.
+        format: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// A provider's wire format.
+pub trait Wire: Send + Sync {
+    /// Its name: `anthropic` or `openai`.
+    fn id(&self) -> &'static str;
+    /// Writes the request body into `out`, which is cleared first.
+    fn encode(&self, request: &Request<'_>, out: &mut Vec<u8>);
+    /// Reads a response body.
+    fn decode(&self, body: &[u8]) -> Result<Reply, DecodeError>;
+    /// Digest that names a request in the record: over the body with the tool list replaced by the surface's digest, so
+    /// that a list of many kilobytes is hashed once per surface and not once per request.
+    fn request_digest(&self, request: &Request<'_>, body: &[u8]) -> Digest;
+}
+
+/// Digest of a body whose byte range `tools` is replaced by the surface's digest.
+fn digest_without_tools(body: &[u8], tools: &str, surface: &Surface) -> Digest {
+    let needle = tools.as_bytes();
+    match find(body, needle) {
+        Some(start) if !needle.is_empty() => Digest::of_parts([
+            &body[..start],
+            surface.digest().as_str().as_bytes(),
+            &body[start + needle.len()..],
+        ]),
+        _ => Digest::of(body),
+    }
+}
+
+/// Where the tool list starts: bodies hold it once, behind the literal key.
+fn find(body: &[u8], needle: &[u8]) -> Option<usize> {
+    const KEY: &[u8] = b"\"tools\":";
+    let at = body.windows(KEY.len()).position(|window| window == KEY)? + KEY.len();
+    body[at..].starts_with(needle).then_some(at)
+}
+
+/// Appends a JSON string literal.
+fn push_string(out: &mut Vec<u8>, text: &str) {
+    // Writing a string into memory cannot fail.
+    let _ = serde_json::to_writer(out, text);
+}
+
+/// Appends any JSON value.
+fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
+    // Maps with string keys and values without foreign numbers always serialise.
+    let _ = serde_json::to_writer(out, value);
+}
+
+/// Gives every call an id of its own: providers that leave ids out, or send one twice, would make results ambiguous.
+fn repair_ids(calls: &mut [ReplyCall], oddities: &mut Vec<&'static str>) {
+    for position in 0..calls.len() {
+        let missing = calls[position].id.is_empty();
+        let double = calls[..position].iter().any(|earlier| earlier.id == calls[position].id);
+        if missing || double {
+            oddities.push(if missing { "call without an id" } else { "two calls with one id" });
+            calls[position].id = format!("call_{position}");
+        }
+    }
+}
