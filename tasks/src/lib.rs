@@ -2,7 +2,37 @@
 //!
 //! Everything here is pure: no clock, no network, no environment, no global random. Folders are read by
 //! [`catalog`] and [`intent`] only, from a path that is passed in.
+//!
+//! ```
+//! use bench_tasks::{Catalogs, FrameSet, Generator, Intents, Plan};
+//!
+//! # fn main() -> Result<(), bench_tasks::TasksError> {
+//! let catalogs = Catalogs::vendored()?;
+//! let plan = Plan { tool_tasks: 100, abstain_tasks: 5, frames_per_tool: 1, abstain_frames: 5, frames: FrameSet::Scored, allow_incomplete: true };
+//! if let Ok(generator) = Generator::new(&Intents::embedded(), &catalogs, [0; 32], plan) {
+//!     assert_eq!(generator.iter().count() as u64, generator.len());
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
+pub mod catalog;
+pub mod check;
+pub mod error;
+pub mod generate;
+pub mod intent;
+pub mod matcher;
+pub mod score;
+pub mod slots;
 pub mod task;
-pub mod result;
-pub mod results_suite;
+
+pub use crate::{
+    catalog::{Catalog, Catalogs, Provenance, ToolDef},
+    check::{Finding, FindingKind, Severity},
+    error::TasksError,
+    generate::{FrameSet, Generator, Plan},
+    intent::{Frame, Intents},
+    matcher::{Matcher, Matchers},
+    score::{Score, UpstreamCall},
+    task::{GoldCall, Stratum, Suite, Task, TaskId},
+};
