@@ -4,6 +4,8 @@
 
 pub mod digest;
 mod error;
+pub mod rng;
 pub mod spec;
+pub mod stats;
 
 pub use error::ProtocolError;

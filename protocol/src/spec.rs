@@ -4,13 +4,13 @@ use std::{collections::BTreeSet, fmt};
 
 use serde::{Deserialize, Serialize, de::Error as _};
 
-use crate::{ProtocolError, digest::Digest, stats::table::Margin};
+use crate::{ProtocolError, digest::Digest, stats::Margin};
 
 /// The protocol compiled into the binary.
 pub const BUILT_IN: &str = include_str!("../protocol.toml");
 
 /// A decimal number kept as its text, so that hashes and tests never depend on float printing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Decimal {
     text: String,
     value: f64,

@@ -22,6 +22,8 @@ pub mod error;
 pub mod generate;
 pub mod intent;
 pub mod matcher;
+pub mod result;
+pub mod results_suite;
 pub mod score;
 pub mod slots;
 pub mod task;
