@@ -1,0 +1,220 @@
+//! The gates of one endpoint: G1 to G3 certify together, S1 adds the stronger label *tool-robust*.
+//!
+//! Every p is compared with alpha under the declared dead band, which never certifies (see [`Alpha::certifies`]). The
+//! decision is p against alpha; that the score interval agrees is asserted, not used.
+
+use serde::{Deserialize, Serialize};
+
+use super::bootstrap::bootstrap_p;
+use super::clusters::{ClusterTest, cluster_test, pooled};
+use super::error::StatsError;
+use super::exact::{ExactCache, SEARCH_ALLOWANCE};
+use super::level::{Alpha, DEAD_BAND};
+use super::margin::Margin;
+use super::score::{score_interval, score_test};
+use super::table::{PairedCounts, PairedTable};
+
+/// What the protocol fixes about the gates.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateRule {
+    /// Non-inferiority margin δ.
+    pub margin: Margin,
+    /// One-sided level of every gate.
+    pub alpha: Alpha,
+    /// Floor under the design effect of frames (G3), normally 1.
+    pub frame_floor: f64,
+    /// Floor under the design effect of tools (S1), normally 1.5.
+    pub tool_floor: f64,
+}
+
+/// G1: the score test and the exact guard, the larger of `p_tango` and `p_exact + 1e-6`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ScoreGate {
+    /// Score statistic T(−δ).
+    pub t: f64,
+    /// Its p.
+    pub p_tango: f64,
+    /// Exact unconditional p, without the allowance.
+    pub p_exact: f64,
+    /// What is compared with alpha. Never 0, also where no pair is discordant.
+    pub p: f64,
+    /// Whether the gate passes.
+    pub pass: bool,
+}
+
+/// G2: the exact multinomial bootstrap. Its p is 0 where no pair is discordant; G1 is what guards that case.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BootstrapGate {
+    /// P*(Δ* ≤ −δ).
+    pub p: f64,
+    /// Whether the gate passes.
+    pub pass: bool,
+}
+
+/// G3 and S1: the score test deflated by a design effect.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ClusterGate {
+    /// Statistic, clusters, design effects and p.
+    pub test: ClusterTest,
+    /// Whether the gate passes.
+    pub pass: bool,
+}
+
+/// All gates of one endpoint of one arm.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Gates {
+    /// Score test and exact guard.
+    pub g1: ScoreGate,
+    /// Exact bootstrap.
+    pub g2: BootstrapGate,
+    /// Clusters are frames.
+    pub g3: ClusterGate,
+    /// Clusters are tools; none where the claim has no tool-robust label.
+    pub s1: Option<ClusterGate>,
+}
+
+impl Gates {
+    /// Evaluates all gates on a table, its frames, and its tools if the claim can be tool-robust.
+    ///
+    /// # Errors
+    /// Frames or tools that don't add up to the table, fewer than two of them, or a floor below 1.
+    pub fn evaluate(
+        rule: GateRule,
+        table: PairedTable,
+        frames: &[PairedCounts],
+        tools: Option<&[PairedCounts]>,
+        exact: &ExactCache,
+    ) -> Result<Self, StatsError> {
+        let counts = table.counts();
+        let clusters = |level, clusters: &[PairedCounts], floor| {
+            check_partition(level, clusters, counts)?;
+            let test = cluster_test(clusters, rule.margin, floor)?;
+            Ok(ClusterGate { test, pass: rule.alpha.certifies(test.p) })
+        };
+        let p_boot = bootstrap_p(counts, rule.margin);
+        Ok(Self {
+            g1: score_gate(rule, counts, exact),
+            g2: BootstrapGate { p: p_boot, pass: rule.alpha.certifies(p_boot) },
+            g3: clusters("frames", frames, rule.frame_floor)?,
+            s1: tools.map(|tools| clusters("tools", tools, rule.tool_floor)).transpose()?,
+        })
+    }
+
+    /// G1, G2 and G3 pass.
+    pub fn pass(&self) -> bool {
+        self.g1.pass && self.g2.pass && self.g3.pass
+    }
+
+    /// S1 passes on top of them.
+    pub fn tool_robust(&self) -> bool {
+        self.pass() && self.s1.is_some_and(|s1| s1.pass)
+    }
+
+    /// The largest p of G1 to G3: the p-value of this endpoint's claim, for multiplicity.
+    pub fn p(&self) -> f64 {
+        self.g1.p.max(self.g2.p).max(self.g3.test.p)
+    }
+}
+
+fn score_gate(rule: GateRule, counts: PairedCounts, exact: &ExactCache) -> ScoreGate {
+    let score = score_test(counts, rule.margin);
+    let p_exact = exact.p(counts, rule.margin);
+    let p = score.p_lower.max(p_exact + SEARCH_ALLOWANCE);
+    debug_assert!(
+        (score.p_lower - rule.alpha.value()).abs() < DEAD_BAND
+            || (score.p_lower < rule.alpha.value()) == (score_interval(counts, rule.alpha).lower > -rule.margin.value()),
+        "test and interval disagree on {counts:?}"
+    );
+    ScoreGate { t: score.t_lower, p_tango: score.p_lower, p_exact, p, pass: rule.alpha.certifies(p) }
+}
+
+fn check_partition(level: &'static str, clusters: &[PairedCounts], table: PairedCounts) -> Result<(), StatsError> {
+    let sum = pooled(clusters)?;
+    if sum == table {
+        return Ok(());
+    }
+    Err(StatsError::ClusterMismatch {
+        level,
+        n: sum.n(),
+        gain: sum.gain(),
+        loss: sum.loss(),
+        table_n: table.n(),
+        table_gain: table.gain(),
+        table_loss: table.loss(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GateRule, Gates};
+    use crate::stats::{Alpha, ExactCache, PairedCounts, PairedTable, StatsError};
+
+    fn rule() -> GateRule {
+        GateRule { margin: "0.02".parse().unwrap(), alpha: Alpha::new(0.05).unwrap(), frame_floor: 1.0, tool_floor: 1.5 }
+    }
+
+    /// A table of `n` tasks in clusters of `size`, losses in the first places, gains in the last, both dealt one per cluster.
+    fn dealt(n: u64, size: u64, loss: u64, gain: u64) -> Vec<PairedCounts> {
+        let k = n / size;
+        let share = |total: u64, i: u64| total / k + u64::from(i < total % k);
+        (0..k).map(|i| PairedCounts::new(size, share(gain, k - 1 - i), share(loss, i)).unwrap()).collect()
+    }
+
+    fn gates(n: u64, loss: u64, gain: u64) -> Gates {
+        let table = PairedTable::new(n - loss - gain, loss, gain, 0).unwrap();
+        let (frames, tools) = (dealt(n, 2, loss, gain), dealt(n, 20, loss, gain));
+        Gates::evaluate(rule(), table, &frames, Some(&tools), &ExactCache::new()).unwrap()
+    }
+
+    #[test]
+    fn a_harmless_arm_passes_and_a_harmful_one_fails_every_gate() {
+        let harmless = gates(1_000, 6, 8);
+        assert!(harmless.pass() && harmless.tool_robust());
+        let harmful = gates(1_000, 45, 5);
+        assert!(!harmful.g1.pass && !harmful.g2.pass && !harmful.g3.pass && !harmful.tool_robust());
+        assert!(harmful.p() > 0.99);
+    }
+
+    #[test]
+    fn silence_certifies_only_from_the_exact_floor_on_and_never_with_p_zero() {
+        // §2.2 at δ = 0.02: the score test from 133 tasks, the exact guard from 149, here in even numbers of tasks.
+        let silent = |n| gates(n, 0, 0);
+        let score_only = silent(140);
+        assert!(score_only.g1.p_tango < 0.05 && score_only.g1.p_exact > 0.05 && !score_only.g1.pass);
+        assert!(score_only.g2.pass && score_only.g2.p == 0.0, "the bootstrap alone would certify");
+        let certified = silent(160);
+        assert!(certified.g1.pass && certified.g1.p > 0.01 && certified.p() > 0.01);
+    }
+
+    #[test]
+    fn losses_in_one_frame_or_tool_cost_more_than_losses_spread_out() {
+        let table = PairedTable::new(988, 12, 0, 0).unwrap();
+        let spread = dealt(1_000, 20, 12, 0);
+        let mut lumped = vec![PairedCounts::new(20, 0, 0).unwrap(); 49];
+        lumped.push(PairedCounts::new(20, 0, 12).unwrap());
+        let evaluate = |tools: &[PairedCounts]| {
+            Gates::evaluate(rule(), table, tools, Some(tools), &ExactCache::new()).unwrap()
+        };
+        assert!(evaluate(&spread).pass() && !evaluate(&lumped).g3.pass);
+        assert!(evaluate(&lumped).g1.pass, "independent tasks would not have noticed");
+    }
+
+    #[test]
+    fn clusters_that_do_not_partition_the_table_are_refused() {
+        let table = PairedTable::new(90, 5, 5, 0).unwrap();
+        let frames = dealt(100, 2, 5, 4);
+        let error = Gates::evaluate(rule(), table, &frames, None, &ExactCache::new()).unwrap_err();
+        assert!(matches!(error, StatsError::ClusterMismatch { level: "frames", gain: 4, table_gain: 5, .. }), "{error}");
+        let one = [table.counts()];
+        let error = Gates::evaluate(rule(), table, &one, None, &ExactCache::new()).unwrap_err();
+        assert_eq!(error, StatsError::TooFewClusters { found: 1 });
+    }
+
+    #[test]
+    fn without_tools_there_is_no_tool_robust_label() {
+        let table = PairedTable::new(1_000, 0, 0, 0).unwrap();
+        let gates = Gates::evaluate(rule(), table, &dealt(1_000, 1, 0, 0), None, &ExactCache::new()).unwrap();
+        assert!(gates.pass() && !gates.tool_robust() && gates.s1.is_none());
+    }
+}
