@@ -49,7 +49,12 @@ pub enum Matcher {
     /// The gold's value or any of these.
     AnyOf(Vec<Value>),
     /// The gold leaves this argument out; it may be given with one of these values.
-    Allow(Vec<Value>),
+    Allow {
+        /// The values.
+        values: Vec<Value>,
+        /// How they are compared.
+        by: Box<Matcher>,
+    },
 }
 
 /// Matchers that are nothing but a word, with that word.
@@ -67,7 +72,8 @@ const WORDS: [(&str, Matcher); 10] = [
 ];
 
 impl Matcher {
-    /// Reads a matcher as intents and records write it: a word, `{"any-of": […]}` or `{"allow": […]}`.
+    /// Reads a matcher as intents and records write it: a word, `{"any-of": […]}` or
+    /// `{"allow": […], "by": matcher}`.
     ///
     /// # Errors
     /// Says what a matcher can be.
@@ -83,17 +89,28 @@ impl Matcher {
                         known.join(", ")
                     )
                 }),
-            Value::Object(members) => match members.iter().next() {
-                Some((key, Value::Array(values))) if members.len() == 1 && key == "any-of" => {
-                    Ok(Self::AnyOf(values.clone()))
+            Value::Object(members) => {
+                let list = |key| members.get(key).and_then(Value::as_array).cloned();
+                match (
+                    list("any-of"),
+                    list("allow"),
+                    members.get("by"),
+                    members.len(),
+                ) {
+                    (Some(values), None, None, 1) => Ok(Self::AnyOf(values)),
+                    (None, Some(values), None, 1) => Ok(Self::Allow {
+                        values,
+                        by: Box::new(Self::Exact),
+                    }),
+                    (None, Some(values), Some(by), 2) => Ok(Self::Allow {
+                        values,
+                        by: Box::new(Self::from_value(by)?),
+                    }),
+                    _ => Err(format!(
+                        "{value} is not a matcher; a table must be {{ any-of = […] }}"
+                    )),
                 }
-                Some((key, Value::Array(values))) if members.len() == 1 && key == "allow" => {
-                    Ok(Self::Allow(values.clone()))
-                }
-                _ => Err(format!(
-                    "{value} is not a matcher; a table must be {{ any-of = […] }}"
-                )),
-            },
+            }
             other => Err(format!(
                 "{other} is not a matcher; it must be a word or {{ any-of = […] }}"
             )),
@@ -104,7 +121,8 @@ impl Matcher {
     pub fn to_value(&self) -> Value {
         match self {
             Self::AnyOf(values) => json!({ "any-of": values }),
-            Self::Allow(values) => json!({ "allow": values }),
+            Self::Allow { values, by } if **by == Self::Exact => json!({ "allow": values }),
+            Self::Allow { values, by } => json!({ "allow": values, "by": by.to_value() }),
             word => WORDS
                 .iter()
                 .find(|(_, matcher)| matcher == word)
@@ -116,9 +134,9 @@ impl Matcher {
     pub fn unfit_for(&self, gold: &Value) -> Option<&'static str> {
         match self {
             Self::Exact | Self::AnyOf(_) => None,
-            Self::Allow(_) => Some(
-                "is for arguments that the gold leaves out; for an argument that it has, use any-of",
-            ),
+            Self::Allow { .. } => {
+                Some("is for arguments that the gold leaves out; for one that it has, use any-of")
+            }
             Self::Set => (!gold.is_array()).then_some("is for arrays"),
             Self::Scalar => (gold.is_array() || gold.is_object() || gold.is_null())
                 .then_some("is for strings, numbers and booleans"),

@@ -4,6 +4,7 @@ mod pool;
 mod share;
 mod template;
 
+pub(crate) use self::template::Resolve;
 pub use self::{
     pool::{Pool, Row},
     share::{Share, share_out},

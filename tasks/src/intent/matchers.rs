@@ -8,7 +8,7 @@ use toml::Table;
 use super::raw::json;
 use crate::{
     matcher::{ArgumentPath, Matcher, Matchers},
-    slots::{Place, Row, Template, ValueTemplate},
+    slots::{Place, Resolve, Row, Template, ValueTemplate},
 };
 
 /// A matcher whose values may hold slots.
@@ -18,8 +18,8 @@ pub enum MatcherTemplate {
     Fixed(Matcher),
     /// `any-of` with slots.
     AnyOf(ValueTemplate),
-    /// `allow` with slots.
-    Allow(ValueTemplate),
+    /// `allow` with slots, and how its values are compared.
+    Allow(ValueTemplate, Matcher),
 }
 
 /// The matchers of a gold template.
@@ -70,7 +70,10 @@ impl MatcherTemplate {
         match self {
             Self::Fixed(matcher) => matcher.clone(),
             Self::AnyOf(template) => Matcher::AnyOf(values(template)),
-            Self::Allow(template) => Matcher::Allow(values(template)),
+            Self::Allow(template, by) => Matcher::Allow {
+                values: values(template),
+                by: Box::new(by.clone()),
+            },
         }
     }
 
@@ -78,7 +81,7 @@ impl MatcherTemplate {
     pub fn places(&self) -> Vec<Place> {
         match self {
             Self::Fixed(_) => Vec::new(),
-            Self::AnyOf(template) | Self::Allow(template) => template.places(),
+            Self::AnyOf(template) | Self::Allow(template, _) => template.places(),
         }
     }
 }
@@ -87,28 +90,33 @@ impl MatcherTemplate {
 pub(super) fn read(
     tables: &[&Table],
     allow: &Table,
-    resolve: &dyn Fn(&str, Option<&str>) -> Result<Place, String>,
+    resolve: &Resolve<'_>,
     problem: &mut dyn FnMut(String),
 ) -> Vec<(String, ArgumentPath, MatcherTemplate)> {
     let mut merged: BTreeMap<String, (ArgumentPath, MatcherTemplate)> = BTreeMap::new();
-    let matchers = tables
-        .iter()
-        .flat_map(|table| table.iter())
-        .map(|(path, value)| (path, value, false));
-    let allowed = allow.iter().map(|(path, value)| (path, value, true));
-    for (text, value, is_allow) in matchers.chain(allowed) {
-        let table = if is_allow { "allow" } else { "match" };
-        let read = ArgumentPath::parse(text)
-            .and_then(|path| Ok((path, json(value)?)))
-            .and_then(|(path, value)| Ok((path, one(&value, is_allow, resolve)?)));
+    for (text, value) in tables.iter().flat_map(|table| table.iter()) {
+        let read =
+            ArgumentPath::parse(text).and_then(|path| Ok((path, matcher(&json(value)?, resolve)?)));
         match read {
-            Ok((_, _)) if is_allow && merged.contains_key(text) => problem(format!(
-                "{text} is in match and in allow; one of them must go"
-            )),
             Ok(entry) => {
                 merged.insert(text.clone(), entry);
             }
-            Err(cause) => problem(format!("{table}, {text}: {cause}")),
+            Err(cause) => problem(format!("match, {text}: {cause}")),
+        }
+    }
+    for (text, value) in allow {
+        // An argument that the intent has a matcher for is compared by it where it is allowed as well.
+        let by = match merged.get(text) {
+            Some((_, MatcherTemplate::Fixed(by))) => by.clone(),
+            _ => Matcher::Exact,
+        };
+        let read = ArgumentPath::parse(text)
+            .and_then(|path| Ok((path, allowed(&json(value)?, by, resolve)?)));
+        match read {
+            Ok(entry) => {
+                merged.insert(text.clone(), entry);
+            }
+            Err(cause) => problem(format!("allow, {text}: {cause}")),
         }
     }
     merged
@@ -117,21 +125,21 @@ pub(super) fn read(
         .collect()
 }
 
-fn one(
-    value: &Value,
-    is_allow: bool,
-    resolve: &dyn Fn(&str, Option<&str>) -> Result<Place, String>,
-) -> Result<MatcherTemplate, String> {
-    if is_allow {
-        let Value::Array(_) = value else {
-            return Err("must be a list of values".into());
-        };
-        let template = ValueTemplate::parse(value, resolve)?;
-        return Ok(match template.as_literal() {
-            Some(Value::Array(values)) => MatcherTemplate::Fixed(Matcher::Allow(values.clone())),
-            _ => MatcherTemplate::Allow(template),
-        });
-    }
+fn allowed(value: &Value, by: Matcher, resolve: &Resolve<'_>) -> Result<MatcherTemplate, String> {
+    let Value::Array(_) = value else {
+        return Err("must be a list of values".into());
+    };
+    let template = ValueTemplate::parse(value, resolve)?;
+    Ok(match template.as_literal() {
+        Some(Value::Array(values)) => MatcherTemplate::Fixed(Matcher::Allow {
+            values: values.clone(),
+            by: Box::new(by),
+        }),
+        _ => MatcherTemplate::Allow(template, by),
+    })
+}
+
+fn matcher(value: &Value, resolve: &Resolve<'_>) -> Result<MatcherTemplate, String> {
     match Matcher::from_value(value)? {
         Matcher::AnyOf(values) => {
             let template = ValueTemplate::parse(&Value::Array(values), resolve)?;
@@ -142,7 +150,7 @@ fn one(
                 _ => MatcherTemplate::AnyOf(template),
             })
         }
-        Matcher::Allow(_) => Err("allow has its own table, beside match".into()),
+        Matcher::Allow { .. } => Err("allow has its own table, beside match".into()),
         word => Ok(MatcherTemplate::Fixed(word)),
     }
 }

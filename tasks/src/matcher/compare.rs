@@ -100,15 +100,15 @@ impl<'a> Walk<'a> {
             }
             let (node, schema) = inside(key);
             let default = schema.and_then(|schema| self.default(schema, 0));
-            let allowed = match node.and_then(|node| node.matcher.as_ref()) {
-                Some(Matcher::Allow(values)) => values.as_slice(),
-                _ => &[],
+            let is_default =
+                default.is_some_and(|default| self.values(default, given, node, schema).is_ok());
+            let is_allowed = || match node.and_then(|node| node.matcher.as_ref()) {
+                Some(Matcher::Allow { values, by }) => values
+                    .iter()
+                    .any(|value| self.values_by(Some(by), value, given, node, schema).is_ok()),
+                _ => false,
             };
-            if !default
-                .into_iter()
-                .chain(allowed)
-                .any(|accepted| self.values(accepted, given, node, schema).is_ok())
-            {
+            if !is_default && !is_allowed() {
                 return Err(Mismatch::at(key, Difference::Extra));
             }
         }
@@ -122,7 +122,24 @@ impl<'a> Walk<'a> {
         node: Option<&Node>,
         schema: Option<&'a Value>,
     ) -> Result<(), Mismatch> {
-        let matcher = node.and_then(|node| node.matcher.as_ref());
+        self.values_by(
+            node.and_then(|node| node.matcher.as_ref()),
+            gold,
+            call,
+            node,
+            schema,
+        )
+    }
+
+    /// Compares by `matcher`; `node` holds the matchers below.
+    fn values_by(
+        &self,
+        matcher: Option<&Matcher>,
+        gold: &Value,
+        call: &Value,
+        node: Option<&Node>,
+        schema: Option<&'a Value>,
+    ) -> Result<(), Mismatch> {
         let accepted = match (matcher, gold, call) {
             (Some(Matcher::Set), Value::Array(gold), Value::Array(call)) => {
                 return self.sets(gold, call, node, schema);
