@@ -2,5 +2,9 @@
 
 pub mod arms;
 pub mod episode;
+pub mod exit;
+pub mod inputs;
+pub mod plan;
+pub mod run;
 pub mod surface;
 pub mod wire;

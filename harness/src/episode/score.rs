@@ -3,7 +3,7 @@
 use bench_results::record::{CallRecord, End, EpisodeRecord, Score};
 use bench_tasks::{
     catalog::Catalogs,
-    score::{Verdict, score_call},
+    score::{UpstreamCall, score},
     task::Task,
 };
 
@@ -14,10 +14,17 @@ pub(super) fn call(task: &Task, catalogs: &Catalogs, look_first: &[String], reco
         let right = record.calls.is_empty() && record.end == End::Talked;
         return Score { selection: right, arguments: right, first_call_ok: right, look_first_ok: right };
     }
-    let judge = |call: &CallRecord| score_call(task, catalogs, &call.server, &call.tool, &call.arguments);
+    let judge = |call: &CallRecord| {
+        let call = UpstreamCall {
+            server: call.server.to_string(),
+            tool: call.tool.to_string(),
+            arguments: call.arguments.clone(),
+        };
+        score(task, catalogs, &[call])
+    };
     let deciding = if record.end == End::Decided { record.calls.last() } else { None };
-    let decided = deciding.map_or(Verdict::default(), judge);
-    let first = record.calls.first().map_or(Verdict::default(), judge);
+    let decided = deciding.map(judge).unwrap_or_default();
+    let first = record.calls.first().map(judge).unwrap_or_default();
     let forgiven = deciding.is_some_and(|call| {
         look_first.iter().any(|name| {
             name.split_once('/').is_some_and(|(server, tool)| *call.server == *server && *call.tool == *tool)

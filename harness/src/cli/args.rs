@@ -1,0 +1,244 @@
+//! Arguments, one definition for parsing, help, completions and man page.
+
+use std::{num::NonZeroUsize, path::PathBuf};
+
+use bench_mock_model::Behaviour;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::inputs::Overrides;
+
+/// A pre-registered accuracy benchmark harness for MCP compressors.
+///
+/// Without a command: the offline plumbing check. Every level and control is replayed over the real catalogs against a
+/// scripted model, scored, tested and certified as plumbing. A scripted model is never evidence about a real one.
+#[derive(Debug, Parser)]
+#[command(name = "bench", version, max_term_width = 100, subcommand_negates_reqs = true)]
+pub struct Cli {
+    /// What to do; nothing: the offline check.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The offline check's own arguments.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Arguments that every command takes.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+}
+
+/// Arguments that every command takes.
+#[derive(Debug, Clone, Args)]
+pub struct GlobalArgs {
+    /// Folder of catalogs instead of the vendored ones (makes a run exploratory).
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Inputs")]
+    pub catalogs: Option<PathBuf>,
+    /// Folder of intents instead of the built-in ones (makes a run exploratory).
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Inputs")]
+    pub intents: Option<PathBuf>,
+    /// Protocol file instead of the built-in one (makes a run exploratory).
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Inputs")]
+    pub protocol: Option<PathBuf>,
+    /// Print one JSON document instead of tables.
+    #[arg(long, global = true, help_heading = "Output")]
+    pub json: bool,
+    /// Print nothing but the product and errors.
+    #[arg(long, short, global = true, help_heading = "Output")]
+    pub quiet: bool,
+    /// Colours; `NO_COLOR` turns them off too.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
+    pub color: Color,
+}
+
+impl GlobalArgs {
+    /// The overrides among them.
+    pub fn overrides(&self) -> Overrides {
+        Overrides { catalogs: self.catalogs.clone(), intents: self.intents.clone(), protocol: self.protocol.clone() }
+    }
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Arguments of a run.
+#[derive(Debug, Clone, Args)]
+pub struct RunArgs {
+    /// Behaviour of the scripted model.
+    #[arg(long, value_name = "BEHAVIOUR", default_value = "noisy", help_heading = "Run")]
+    pub mock: Behaviour,
+    /// Only these arms (the reference is always run).
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Run")]
+    pub arms: Vec<String>,
+    /// Only the first N tool tasks and as large a share of the other suite.
+    #[arg(long, value_name = "N", help_heading = "Run")]
+    pub tasks: Option<u64>,
+    /// Folder for records.
+    #[arg(long, value_name = "DIR", default_value = "results/runs", help_heading = "Run")]
+    pub out: PathBuf,
+    /// Threads; the result does not depend on it.
+    #[arg(long, value_name = "N", help_heading = "Run")]
+    pub threads: Option<NonZeroUsize>,
+    /// Exit with the verdict of this arm: 0 certified, 10 failed, 11 inconclusive, 12 no verdict.
+    #[arg(long, value_name = "ARM", help_heading = "Run")]
+    pub require: Option<String>,
+}
+
+/// Commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print the tasks of a suite as JSON Lines, or check the intents.
+    Tasks(TasksArgs),
+    /// Print what an arm shows the model at the start of a session.
+    Surface(SurfaceArgs),
+    /// Print tools, bytes and tokens per server and arm, and the saving against raw.
+    Definitions(DefinitionsArgs),
+    /// Test anybody's paired 2×2 table, or the worst case over all splits of published margins.
+    Stats(StatsArgs),
+    /// Show, check or freeze the protocol.
+    Protocol(ProtocolArgs),
+    /// Recompute a record's tasks, surfaces, scores, statistics and certificate.
+    Verify(VerifyArgs),
+    /// List the arms.
+    Arms(ArmsArgs),
+}
+
+/// `bench tasks`.
+#[derive(Debug, Args)]
+pub struct TasksArgs {
+    /// Another action than printing tasks.
+    #[command(subcommand)]
+    pub action: Option<TasksAction>,
+    /// Suite.
+    #[arg(long, value_enum, default_value_t = SuiteArg::Tools)]
+    pub suite: SuiteArg,
+    /// Seed text; by default the protocol's primary seed.
+    #[arg(long, value_name = "TEXT")]
+    pub seed: Option<String>,
+    /// Number of tasks; by default the protocol's.
+    #[arg(long, value_name = "N")]
+    pub n: Option<u64>,
+}
+
+/// Actions of `bench tasks`.
+#[derive(Debug, Subcommand)]
+pub enum TasksAction {
+    /// Validate every intent: slots, golds under their schemas, strata, names, likeness.
+    Check,
+    /// Coverage by tool, stratum, voice and writer, and how near frames are to each other.
+    Report,
+}
+
+/// A suite, as an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SuiteArg {
+    /// Single-call tasks over all tools, abstain tasks included.
+    Tools,
+    /// Questions over one tool result.
+    Results,
+}
+
+/// `bench surface`.
+#[derive(Debug, Args)]
+pub struct SurfaceArgs {
+    /// The arm.
+    #[arg(long, value_name = "ARM")]
+    pub arm: String,
+}
+
+/// `bench definitions`.
+#[derive(Debug, Args)]
+pub struct DefinitionsArgs {
+    /// Only these arms.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub arms: Vec<String>,
+}
+
+/// `bench stats`.
+#[derive(Debug, Args)]
+pub struct StatsArgs {
+    /// Counts: both right, loss (only raw right), gain (only the arm right), both wrong.
+    #[arg(long, value_name = "N11,N10,N01,N00", value_delimiter = ',', num_args = 1, required_unless_present = "margins")]
+    pub table: Vec<u64>,
+    /// Right under raw, right under the arm, tasks: worst-case p over every split.
+    #[arg(long, value_name = "RAW_RIGHT,ARM_RIGHT,N", value_delimiter = ',', num_args = 1, conflicts_with = "table")]
+    pub margins: Vec<u64>,
+    /// Non-inferiority margin; by default the protocol's.
+    #[arg(long, value_name = "D")]
+    pub margin: Option<String>,
+    /// One-sided level; by default the protocol's.
+    #[arg(long, value_name = "A")]
+    pub alpha: Option<f64>,
+}
+
+/// `bench protocol`.
+#[derive(Debug, Args)]
+pub struct ProtocolArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: ProtocolAction,
+}
+
+/// Actions of `bench protocol`.
+#[derive(Debug, Subcommand)]
+pub enum ProtocolAction {
+    /// Print the protocol and the current lock.
+    Show,
+    /// Recompute the lock's digests and name what drifted.
+    Check,
+    /// Write a new lock.
+    Freeze(FreezeArgs),
+}
+
+/// `bench protocol freeze`.
+#[derive(Debug, Args)]
+pub struct FreezeArgs {
+    /// Why a new lock is needed.
+    #[arg(long)]
+    pub reason: String,
+    /// Whether any model output over these tasks had been seen.
+    #[arg(long, value_enum)]
+    pub data_seen: YesNo,
+    /// Folder of locks.
+    #[arg(long, value_name = "DIR", default_value = "protocol/locks")]
+    pub locks: PathBuf,
+}
+
+/// Yes or no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum YesNo {
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+}
+
+/// `bench verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// A record's folder, or a run id under `--out`.
+    pub run: String,
+    /// Folder for records.
+    #[arg(long, value_name = "DIR", default_value = "results/runs")]
+    pub out: PathBuf,
+}
+
+/// `bench arms`.
+#[derive(Debug, Args)]
+pub struct ArmsArgs {
+    /// Another action than listing.
+    #[command(subcommand)]
+    pub action: Option<ArmsAction>,
+}
+
+/// Actions of `bench arms`.
+#[derive(Debug, Subcommand)]
+pub enum ArmsAction {
+    /// Run the arm contract over the catalogs.
+    Check,
+}

@@ -1,0 +1,64 @@
+//! The command line: arguments become values once, then one function per command runs.
+
+pub mod args;
+mod arms;
+mod check;
+mod definitions;
+mod failure;
+mod output;
+mod progress;
+mod protocol;
+mod stats;
+mod surface;
+mod tasks;
+mod verify;
+
+use std::io::Write as _;
+
+use args::{Cli, Command};
+use clap::Parser as _;
+use failure::Failure;
+use output::Output;
+
+use crate::{exit, inputs::Inputs};
+
+/// Parses the command line, runs it, and says what went wrong. Returns the exit code.
+pub fn main() -> u8 {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are not errors; clap knows which stream each belongs to.
+            let _ = error.print();
+            return if error.use_stderr() { exit::USAGE } else { exit::OK };
+        }
+    };
+    let mut output = Output::new(&cli.global);
+    let result = run(&cli, &mut output).and_then(|code| {
+        output.flush()?;
+        Ok(code)
+    });
+    match result {
+        Ok(code) => code,
+        Err(Failure { code: exit::OK, .. }) => exit::OK,
+        Err(Failure { code, error }) => {
+            // What was printed before the error belongs to the reader; a closed pipe takes nothing any more.
+            let _ = output.flush();
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            code
+        }
+    }
+}
+
+fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
+    let inputs = Inputs::load(&cli.global.overrides())?;
+    match &cli.command {
+        None => check::run(&cli.run, &cli.global, &inputs, output),
+        Some(Command::Tasks(args)) => tasks::run(args, &inputs, output),
+        Some(Command::Surface(args)) => surface::run(args, &inputs, output),
+        Some(Command::Definitions(args)) => definitions::run(args, &inputs, output),
+        Some(Command::Stats(args)) => stats::run(args, &inputs.protocol, output),
+        Some(Command::Protocol(args)) => protocol::run(args, &inputs, output),
+        Some(Command::Verify(args)) => verify::run(args, output),
+        Some(Command::Arms(args)) => arms::run(args, &inputs, output),
+    }
+}

@@ -1,0 +1,139 @@
+//! A family: one suite's tasks under its arms, and the schedule that interleaves them.
+
+use std::sync::Arc;
+
+use bench_protocol::{
+    rng,
+    spec::{EpisodeRule, Protocol},
+};
+use bench_tasks::{
+    catalog::Catalogs,
+    generate::Generator,
+    results_suite::{ResultGenerator, ResultTask},
+    task::{Task, TaskId},
+};
+
+use crate::{
+    arms::{Arm, ArmError, Scope},
+    episode::{AnswerEpisode, CallEpisode, Episode},
+};
+
+/// Which of the two suites a family runs over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FamilyKind {
+    /// Levels, their reference and controls over the tool suite.
+    Tools,
+    /// R, its reference and controls over the result suite.
+    Results,
+}
+
+/// Source of a family's tasks: any task by its index, made when asked for, so that memory stays flat.
+pub enum TaskSource {
+    /// Tool suite.
+    Tools(Generator),
+    /// Result suite.
+    Results(ResultGenerator),
+}
+
+/// A task of either suite.
+#[derive(Debug)]
+pub enum AnyTask {
+    /// Tool suite.
+    Tool(Task),
+    /// Result suite.
+    Result(ResultTask),
+}
+
+impl AnyTask {
+    /// Its identity.
+    pub fn id(&self) -> &TaskId {
+        match self {
+            Self::Tool(task) => &task.id,
+            Self::Result(task) => &task.id,
+        }
+    }
+
+    /// What the user says.
+    pub fn utterance(&self) -> &str {
+        match self {
+            Self::Tool(task) => &task.utterance,
+            Self::Result(task) => &task.utterance,
+        }
+    }
+
+    /// A fresh episode of this task under an arm.
+    pub fn episode<'a>(
+        &'a self,
+        arm: &dyn Arm,
+        catalogs: &'a Catalogs,
+        rule: &'a EpisodeRule,
+    ) -> Result<Episode<'a>, ArmError> {
+        let id: Arc<str> = arm.info().id.0.as_str().into();
+        Ok(match self {
+            Self::Tool(task) => {
+                Episode::Call(CallEpisode::new(task, id, arm.open(Scope::Catalogs)?, catalogs, rule))
+            }
+            Self::Result(task) => {
+                let scope = Scope::Tool { server: &task.server, tool: &task.tool };
+                Episode::Answer(AnswerEpisode::new(task, id, arm.open(scope)?, rule))
+            }
+        })
+    }
+}
+
+impl TaskSource {
+    /// Number of tasks.
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Tools(generator) => generator.len(),
+            Self::Results(generator) => generator.len(),
+        }
+    }
+
+    /// True where there is no task.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The task of this index; `None` past the end.
+    pub fn task(&self, index: u64) -> Option<AnyTask> {
+        match self {
+            Self::Tools(generator) => generator.task(index).map(AnyTask::Tool),
+            Self::Results(generator) => generator.task(index).map(AnyTask::Result),
+        }
+    }
+}
+
+/// One suite's tasks under its arms.
+pub struct Family {
+    /// Which suite.
+    pub kind: FamilyKind,
+    /// The tasks.
+    pub tasks: TaskSource,
+    /// The arms, in protocol order.
+    pub arms: Vec<Arc<dyn Arm>>,
+    /// Seed of the schedule.
+    pub schedule_seed: [u8; 32],
+}
+
+impl Family {
+    /// Episodes in all.
+    pub fn episodes(&self) -> u64 {
+        self.tasks.len() * self.arms.len() as u64
+    }
+
+    /// The order of the arms within the task of this index: a seeded shuffle, so that drift hits all arms alike.
+    pub fn order(&self, index: u64) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.arms.len()).collect();
+        rng::shuffle(&mut rng::stream(self.schedule_seed, index), &mut order);
+        order
+    }
+
+    /// The system prompt of this suite.
+    pub fn system<'p>(&self, protocol: &'p Protocol) -> &'p str {
+        match self.kind {
+            FamilyKind::Tools => &protocol.episode.system_prompt,
+            FamilyKind::Results => &protocol.episode.results_prompt,
+        }
+    }
+}

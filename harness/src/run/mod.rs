@@ -1,0 +1,6 @@
+//! Running episodes: what is to be run, in which order, and by which driver.
+
+pub mod events;
+pub mod family;
+pub mod offline;
+pub mod trace;
