@@ -6,6 +6,8 @@ use bench_protocol::digest::Digest;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
+use crate::sizes;
+
 /// One tool as the model is shown it.
 ///
 /// The neutral form is the compact JSON object `{"name", "description"?, "input_schema"}`, key order kept; it is also
@@ -17,6 +19,7 @@ pub struct ShownTool {
     schema: Box<RawValue>,
     json: Box<str>,
     wire: OnceLock<Box<str>>,
+    tokens: OnceLock<usize>,
 }
 
 #[derive(Serialize)]
@@ -33,7 +36,7 @@ impl ShownTool {
         let schema = serde_json::value::to_raw_value(schema)?;
         let json =
             serde_json::to_string(&Neutral { name: &name, description: description.as_deref(), input_schema: &schema })?;
-        Ok(Self { name, description, schema, json: json.into_boxed_str(), wire: OnceLock::new() })
+        Ok(Self { name, description, schema, json: json.into_boxed_str(), wire: OnceLock::new(), tokens: OnceLock::new() })
     }
 
     /// The name shown, legal for every provider.
@@ -54,6 +57,11 @@ impl ShownTool {
     /// The neutral form, as compact JSON.
     pub fn json(&self) -> &str {
         &self.json
+    }
+
+    /// o200k tokens of the neutral form, counted once: counting is what costs most of building an arm.
+    pub fn tokens(&self) -> usize {
+        *self.tokens.get_or_init(|| sizes::tokens(&self.json))
     }
 
     /// A provider's form of this tool, built once. A run speaks one wire format, so one slot is enough.

@@ -1,5 +1,23 @@
 //! Arms: the ways to present the catalogs to a model. Nothing here is async, and nothing sees an utterance or a gold.
 
+mod columnar;
+mod controls;
+pub mod definitions;
+mod digest;
+mod fallback;
+#[cfg(test)]
+pub(crate) mod fixtures;
+mod keep;
+mod lazy;
+mod level;
+mod lossless;
+pub mod names;
+mod raw;
+pub mod registry;
+mod sentences;
+mod similar;
+mod summary;
+
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use bench_results::record::Route;
@@ -129,6 +147,23 @@ pub struct ArmInfo {
     pub waivers: &'static [Waiver],
 }
 
+/// Where the levels come from.
+const LEVELS_SOURCE: &str = "public description of distil's MCP compressor (distil-llm 1.58.0)";
+
+impl ArmInfo {
+    /// Info of an arm that shows upstream tools to be called as they stand.
+    fn direct(id: &str, summary: &'static str, waivers: &'static [Waiver]) -> Self {
+        Self {
+            id: ArmId(id.to_owned()),
+            summary,
+            source: "built in",
+            affordance: Affordance::Direct,
+            extra_trips: 0,
+            waivers,
+        }
+    }
+}
+
 /// One way to present the catalogs. Built once per run; sessions are cheap.
 pub trait Arm: Send + Sync {
     /// What the arm says of itself.
@@ -196,11 +231,9 @@ pub enum ArmError {
         why: String,
     },
     /// A definition could not be written as JSON.
-    #[error("arm `{id}`: tool `{tool}`: {source}")]
+    #[error("definition of `{tool}`: {source}")]
     Definition {
-        /// The arm.
-        id: String,
-        /// The tool.
+        /// The tool, under the name it is shown.
         tool: String,
         /// The cause.
         source: serde_json::Error,

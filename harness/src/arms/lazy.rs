@@ -1,0 +1,167 @@
+//! L2 and L3: an index per server, a tool's real definition once the model asks for it, and (L3) the most used tools
+//! shown from the start.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Affordance, ArmContext, ArmError, ArmInfo, LEVELS_SOURCE, Waiver,
+    definitions::{Definitions, Server, shown},
+    fallback,
+    level::Block,
+    lossless,
+    names::{MetaKind, Place},
+    sentences,
+};
+use crate::surface::ShownTool;
+
+/// Argument of the meta tools that names a tool.
+pub(super) const TOOL_NAME: &str = "tool_name";
+/// Argument of the invoke meta tool that holds the tool's arguments.
+pub(super) const ARGUMENTS: &str = "arguments";
+
+pub(super) fn info(pinned: bool) -> ArmInfo {
+    let (id, summary, waivers): (_, _, &[Waiver]) = if pinned {
+        ("L3", "as L2, the most used tools of a warm-up trace shown from the start", &[Waiver::Order])
+    } else {
+        ("L2", "one index per server; a tool's definition once it is asked for", &[])
+    };
+    ArmInfo {
+        affordance: Affordance::IndexSchemaDirect,
+        extra_trips: 1,
+        source: LEVELS_SOURCE,
+        ..ArmInfo::direct(id, summary, waivers)
+    }
+}
+
+/// Every server's L2 block, and why some are shown at L0.
+pub(super) fn blocks(definitions: &Definitions) -> Result<(Vec<Block>, BTreeMap<String, String>), ArmError> {
+    fallback::never_larger(definitions, "L2", |definitions, server| block(definitions, server, &BTreeSet::new()))
+}
+
+/// Every server's L3 block, and why some are shown at L0.
+pub(super) fn pinned_blocks(
+    definitions: &Definitions,
+    context: &ArmContext,
+) -> Result<(Vec<Block>, BTreeMap<String, String>), ArmError> {
+    fallback::never_larger(definitions, "L3", |definitions, server| {
+        block(definitions, server, &pins(&definitions.servers[server], context))
+    })
+}
+
+/// Indices of the most used tools of a server: ties by name, names that the server does not have passed over.
+fn pins(server: &Server, context: &ArmContext) -> BTreeSet<usize> {
+    let (most, at_least) = context.pins;
+    let mut used: Vec<(Reverse<u32>, &str, usize)> = context
+        .warm_up
+        .uses
+        .get(&*server.name)
+        .into_iter()
+        .flatten()
+        .filter(|&(_, &uses)| uses >= at_least)
+        .filter_map(|(tool, &uses)| Some((Reverse(uses), tool.as_str(), server.position(tool)?)))
+        .collect();
+    used.sort_unstable();
+    used.into_iter().take(usize::try_from(most).unwrap_or(usize::MAX)).map(|(_, _, tool)| tool).collect()
+}
+
+fn block(definitions: &Definitions, server: usize, pins: &BTreeSet<usize>) -> Result<Block, ArmError> {
+    let own = &definitions.servers[server];
+    let mut shown = vec![index(definitions, server)?, invoke_meta(definitions, server)?];
+    let mut pinned: Vec<usize> = pins.iter().copied().collect();
+    pinned.sort_by(|&a, &b| own.tools[a].upstream.name.cmp(&own.tools[b].upstream.name));
+    shown.extend(pinned.into_iter().map(|tool| Arc::clone(&own.tools[tool].lossless)));
+    let hidden = (0..own.tools.len()).filter(|tool| !pins.contains(tool)).collect();
+    Ok(Block { shown, hidden, metas: vec![MetaKind::Schema, MetaKind::Invoke] })
+}
+
+/// The schema meta tool with the index in its description.
+fn index(definitions: &Definitions, server: usize) -> Result<Arc<ShownTool>, ArmError> {
+    let own = &definitions.servers[server];
+    let mut description = format!(
+        "Index of the {} tools on the `{}` server, as name(required, optional?): purpose. To use one, call this with its \
+         tool_name: you get its full definition, and it joins your tools under its own name, to be called directly.",
+        own.tools.len(),
+        own.name
+    );
+    for tool in &own.tools {
+        description.push('\n');
+        description.push_str(&signature(&tool.upstream.name, &tool.upstream.input_schema));
+        if let Some(purpose) = tool.upstream.description.as_deref().and_then(purpose) {
+            description.push_str(": ");
+            description.push_str(&purpose);
+        }
+    }
+    schema_meta(definitions.names.meta(server, MetaKind::Schema), description)
+}
+
+/// A schema meta tool of this name and description.
+pub(super) fn schema_meta(name: &str, description: String) -> Result<Arc<ShownTool>, ArmError> {
+    let schema = json!({ "type": "object", "properties": { TOOL_NAME: { "type": "string" } }, "required": [TOOL_NAME] });
+    shown(name, Some(description), &schema)
+}
+
+fn invoke_meta(definitions: &Definitions, server: usize) -> Result<Arc<ShownTool>, ArmError> {
+    let description = format!(
+        "Calls a tool of the `{}` server by its tool_name. Only for a tool whose definition you have and that is not \
+         among your tools.",
+        definitions.servers[server].name
+    );
+    let schema = json!({
+        "type": "object",
+        "properties": { TOOL_NAME: { "type": "string" }, ARGUMENTS: { "type": "object" } },
+        "required": [TOOL_NAME],
+    });
+    shown(definitions.names.meta(server, MetaKind::Invoke), Some(description), &schema)
+}
+
+/// `name(required, optional?)`: arguments in the schema's order, then required ones that it does not describe.
+fn signature(name: &str, schema: &Value) -> String {
+    let empty = Map::new();
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    let required: Vec<&str> =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let described = properties
+        .keys()
+        .map(|key| if required.contains(&key.as_str()) { key.clone() } else { format!("{key}?") });
+    let undescribed = required.iter().filter(|key| !properties.contains_key(**key)).map(|&key| key.to_owned());
+    format!("{name}({})", described.chain(undescribed).collect::<Vec<_>>().join(", "))
+}
+
+/// The first sentence on one line.
+fn purpose(description: &str) -> Option<String> {
+    let first = sentences::split(description).into_iter().next()?;
+    Some(first.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// What a schema meta tool answers: signature, the full L0 description, the L0 schema, and (where the tool has joined
+/// the list) under which name.
+pub(super) fn schema_text(definitions: &Definitions, place: Place, unlocked: bool) -> String {
+    let tool = definitions.tool(place);
+    let upstream = &tool.upstream;
+    let mut text = signature(&upstream.name, &upstream.input_schema);
+    if let Some(description) = upstream.description.as_deref().and_then(lossless::description) {
+        text.push_str(": ");
+        text.push_str(&description);
+    }
+    text.push_str("\n\n");
+    text.push_str(tool.lossless.schema().get());
+    if unlocked {
+        let name = definitions.names.tool(place);
+        let invoke = definitions.names.meta(place.server, MetaKind::Invoke);
+        text.push_str(&format!(
+            "\n\n`{name}` is among your tools now: call it directly. If you do not see it, call `{invoke}` with tool_name \
+             `{}`.",
+            upstream.name
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

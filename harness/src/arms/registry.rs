@@ -1,0 +1,101 @@
+//! The built-in arms by name.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{
+    Arm, ArmContext, ArmError, ArmInfo, Waiver,
+    controls::{self, PlantedLoss},
+    definitions::Definitions,
+    digest::{self, DigestArm},
+    lazy,
+    level::LevelArm,
+    lossless, raw, summary,
+};
+
+/// The built-in arms; any number of them share one set of definitions.
+pub struct Registry {
+    context: ArmContext,
+    definitions: Arc<Definitions>,
+}
+
+/// What there is to build.
+#[derive(Clone, Copy)]
+enum Kind {
+    Raw,
+    Lossless,
+    Summary,
+    Lazy { pinned: bool },
+    PlantedLoss,
+    NamesOnly,
+    Digest { expands: bool },
+}
+
+/// What R and its repetition waive: their list is raw's, and one tool more per server.
+const R_WAIVERS: &[Waiver] = &[Waiver::LargerThanL0];
+
+fn built_in() -> Vec<(ArmInfo, Kind)> {
+    let r = |id, summary| digest::info(id, summary, R_WAIVERS);
+    vec![
+        (raw::info("raw", "the captured definitions, unchanged: the reference"), Kind::Raw),
+        (lossless::info(), Kind::Lossless),
+        (summary::info(), Kind::Summary),
+        (lazy::info(false), Kind::Lazy { pinned: false }),
+        (lazy::info(true), Kind::Lazy { pinned: true }),
+        (raw::info("raw-again", "control: raw a second time, the model's own flip rate"), Kind::Raw),
+        (controls::planted_loss_info(), Kind::PlantedLoss),
+        (controls::names_only_info(), Kind::NamesOnly),
+        (raw::info("results-raw", "undigested results: the reference of R"), Kind::Raw),
+        (r("R", "long text results as digests, the original on request"), Kind::Digest { expands: true }),
+        (r("R-again", "control: R a second time"), Kind::Digest { expands: true }),
+        (r("R-no-expand", "control: R without its way back; must not be certified"), Kind::Digest { expands: false }),
+    ]
+}
+
+/// What every built-in arm says of itself, in the order in which they are printed.
+pub fn all() -> Vec<ArmInfo> {
+    built_in().into_iter().map(|(info, _)| info).collect()
+}
+
+/// Builds one arm. Several are built faster through one [`Registry`].
+pub fn build(id: &str, context: &ArmContext) -> Result<Arc<dyn Arm>, ArmError> {
+    Registry::new(context)?.build(id)
+}
+
+impl Registry {
+    /// Builds what the arms share.
+    pub fn new(context: &ArmContext) -> Result<Self, ArmError> {
+        Ok(Self { definitions: Arc::new(Definitions::new(&context.catalogs)?), context: context.clone() })
+    }
+
+    /// What the arms are built from.
+    pub fn definitions(&self) -> &Arc<Definitions> {
+        &self.definitions
+    }
+
+    /// Builds the arm of this name.
+    pub fn build(&self, id: &str) -> Result<Arc<dyn Arm>, ArmError> {
+        let (info, kind) = built_in()
+            .into_iter()
+            .find(|(info, _)| info.id.0 == id)
+            .ok_or_else(|| ArmError::Unknown { id: id.to_owned() })?;
+        let definitions = Arc::clone(&self.definitions);
+        let level = |info, (blocks, fallbacks): (_, BTreeMap<_, _>)| -> Arc<dyn Arm> {
+            Arc::new(LevelArm::new(info, Arc::clone(&self.definitions), blocks, fallbacks))
+        };
+        Ok(match kind {
+            Kind::Raw => Arc::new(LevelArm::direct(info, definitions, raw::blocks(&self.definitions))),
+            Kind::Lossless => Arc::new(LevelArm::direct(info, definitions, lossless::blocks(&self.definitions))),
+            Kind::NamesOnly => {
+                let blocks = controls::names_only_blocks(&self.definitions)?;
+                Arc::new(LevelArm::direct(info, definitions, blocks))
+            }
+            Kind::Summary => level(info, summary::blocks(&self.definitions)?),
+            Kind::Lazy { pinned: false } => level(info, lazy::blocks(&self.definitions)?),
+            Kind::Lazy { pinned: true } => level(info, lazy::pinned_blocks(&self.definitions, &self.context)?),
+            Kind::PlantedLoss => {
+                Arc::new(PlantedLoss::new(definitions, self.context.seed, self.context.planted_loss_ppm))
+            }
+            Kind::Digest { expands } => Arc::new(DigestArm::new(info, definitions, expands)?),
+        })
+    }
+}
