@@ -4,8 +4,11 @@
 
 pub mod digest;
 mod error;
+pub mod lock;
 pub mod rng;
+pub mod sequence;
 pub mod spec;
 pub mod stats;
+pub mod verdict;
 
 pub use error::ProtocolError;
