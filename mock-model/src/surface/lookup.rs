@@ -1,0 +1,105 @@
+//! Finding a wanted tool, or a way to it, among what is shown.
+
+use super::{
+    Tool, ToolList,
+    meta::{Listed, Meta, MetaKind},
+};
+
+/// Longest shown name.
+const MAX_NAME: usize = 64;
+
+/// Bytes that a shortened name still shares with the full one; what follows is a hash.
+const SHARED_HEAD: usize = 40;
+
+/// The name under which a tool of a server is shown, before it is shortened.
+pub(crate) fn full_name(server: &str, tool: &str) -> String {
+    let name = format!("{server}__{tool}");
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect()
+}
+
+/// Whether `text` holds `word` with no name character on either side.
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
+    let inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '-');
+    !word.is_empty()
+        && text
+            .match_indices(word)
+            .any(|(at, _)| !inner(text[..at].chars().next_back()) && !inner(text[at + word.len()..].chars().next()))
+}
+
+impl ToolList {
+    /// The tool shown under this very name.
+    pub(crate) fn named(&self, name: &str) -> Option<&Tool> {
+        self.by_name.get(name).map(|&index| &self.tools[index])
+    }
+
+    /// The meta tool shown under this name.
+    pub(crate) fn meta_named(&self, name: &str) -> Option<&Meta> {
+        let index = *self.by_name.get(name)?;
+        self.metas.iter().find(|meta| meta.index == index)
+    }
+
+    /// The upstream tool, where it is shown: under its full name, its shortened name or its bare one.
+    pub(crate) fn direct(&self, server: &str, tool: &str) -> Option<&Tool> {
+        let full = full_name(server, tool);
+        let found = self.named(&full).or_else(|| self.shortened(&full)).or_else(|| self.named(tool))?;
+        self.meta_named(&found.name).is_none().then_some(found)
+    }
+
+    /// The one tool whose name shares the longest head with a name too long to be shown.
+    fn shortened(&self, full: &str) -> Option<&Tool> {
+        if full.len() <= MAX_NAME {
+            return None;
+        }
+        let shared = |tool: &Tool| tool.name.bytes().zip(full.bytes()).take_while(|(a, b)| a == b).count();
+        let longest = self.tools.iter().map(shared).max().filter(|&length| length >= SHARED_HEAD)?;
+        let mut fits = self.tools.iter().filter(|tool| shared(tool) == longest);
+        fits.next().filter(|_| fits.next().is_none())
+    }
+
+    /// A meta tool that serves this server, with the tool that it is shown as.
+    pub(crate) fn meta<'l, T>(
+        &'l self,
+        server: &str,
+        wanted: impl Fn(&'l MetaKind) -> Option<T>,
+    ) -> Option<(&'l Tool, T)> {
+        let server = full_name(server, "");
+        let server = server.trim_end_matches("__");
+        self.metas
+            .iter()
+            .filter(|meta| meta.serves(server))
+            .find_map(|meta| Some((&self.tools[meta.index], wanted(&meta.kind)?)))
+    }
+
+    /// The form in which a meta tool's own text names the wanted tool.
+    pub(crate) fn listed_as(&self, meta: &Tool, server: &str, tool: &str) -> Option<String> {
+        let full = full_name(server, tool);
+        [full, tool.to_owned()]
+            .into_iter()
+            .find(|name| has_word(&meta.description, name) || has_word(meta.schema.get(), name))
+    }
+
+    /// The index entry of a tool.
+    pub(crate) fn entry(&self, server: &str, tool: &str) -> Option<&Listed> {
+        self.listed()
+            .iter()
+            .find(|listed| listed.tool == tool && listed.server.as_deref().is_none_or(|own| own == server))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_ends_at_name_characters() {
+        assert!(has_word("git_log(path): shows", "git_log"));
+        assert!(has_word("{\"path\":1}", "path"));
+        assert!(!has_word("git_logs and my_git_log", "git_log"));
+        assert!(!has_word("get-env-all", "get-env"));
+    }
+
+    #[test]
+    fn characters_that_a_name_may_not_have_become_underscores() {
+        assert_eq!(full_name("a.b", "c/d"), "a_b__c_d");
+    }
+}
