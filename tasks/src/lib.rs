@@ -16,12 +16,15 @@
 //! # }
 //! ```
 
+pub mod audit;
 pub mod catalog;
 pub mod check;
 pub mod error;
 pub mod generate;
 pub mod intent;
+pub mod lexical;
 pub mod matcher;
+pub mod report;
 pub mod result;
 pub mod results_suite;
 pub mod score;
@@ -30,7 +33,7 @@ pub mod task;
 
 pub use crate::{
     catalog::{Catalog, Catalogs, Provenance, ToolDef},
-    check::{Finding, FindingKind, Severity},
+    check::{CheckOptions, Finding, FindingKind, Severity, check},
     error::TasksError,
     generate::{FrameSet, Generator, Plan},
     intent::{Frame, Intents},

@@ -92,6 +92,19 @@ impl Finding {
             message,
         }
     }
+
+    pub(crate) fn warning(
+        kind: FindingKind,
+        file: &Arc<str>,
+        line: Option<usize>,
+        frame: Option<&Arc<str>>,
+        message: String,
+    ) -> Self {
+        Self {
+            severity: Severity::Warning,
+            ..Self::error(kind, file, line, frame, message)
+        }
+    }
 }
 
 impl fmt::Display for Finding {

@@ -16,14 +16,6 @@ pub fn clock_equal(a: &str, b: &str) -> bool {
     }
 }
 
-pub(super) fn is_instant(text: &str) -> bool {
-    instant(text).is_some()
-}
-
-pub(super) fn is_clock(text: &str) -> bool {
-    clock(text).is_some()
-}
-
 /// Minutes since midnight.
 fn clock(text: &str) -> Option<u32> {
     let (hours, minutes) = text.split_once(':')?;

@@ -124,6 +124,14 @@ impl Pool {
         }
     }
 
+    /// The parts of a product; empty for other pools.
+    pub fn parts(&self) -> &[Arc<Pool>] {
+        match &self.kind {
+            Kind::Product { parts, .. } => parts,
+            Kind::Rows(_) | Kind::Range { .. } => &[],
+        }
+    }
+
     /// The place of `{name}` or `{name.column}` for the slot or part `name` at `slot` that draws from this pool.
     pub(crate) fn place(
         &self,
