@@ -22,9 +22,7 @@ pub fn stream(seed: Seed, stream: u64) -> ChaCha8Rng {
 /// For `n = 0` the result is 0, which is an index of nothing: callers draw from what is not empty.
 pub fn index(rng: &mut ChaCha8Rng, n: u64) -> u64 {
     let wide = u128::from(rng.next_u64()) * u128::from(n);
-    #[expect(clippy::cast_possible_truncation, reason = "the high word of a product of two u64 is a u64")]
-    let high = (wide >> 64) as u64;
-    high
+    (wide >> 64) as u64
 }
 
 /// Fisher–Yates from the last place to the second: `i = n−1..1`, `j = index(i + 1)`, swap.

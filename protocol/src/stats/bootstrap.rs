@@ -138,13 +138,15 @@ mod tests {
 
     use super::{Bootstrap, ResampledNet, acceleration, bootstrap_p};
     use crate::stats::binomial::{at_most, pmf};
+    use crate::stats::number::floor_count;
     use crate::stats::{Alpha, PairedCounts};
 
     /// The other route: condition on the losses drawn instead of the discordant pairs.
     fn at_most_by_losses(counts: PairedCounts, net: i64) -> f64 {
         let n = counts.n();
         let loss_rate = counts.loss() as f64 / n as f64;
-        let gain_rate = if counts.loss() == n { 0.0 } else { (counts.gain() as f64 / (n - counts.loss()) as f64).min(1.0) };
+        let gain_rate =
+            if counts.loss() == n { 0.0 } else { (counts.gain() as f64 / (n - counts.loss()) as f64).min(1.0) };
         (0..=n)
             .filter_map(|losses| {
                 let gains = u64::try_from(net + losses.cast_signed()).ok()?;
@@ -163,7 +165,13 @@ mod tests {
     #[test]
     fn the_acceleration_is_that_of_an_explicit_jackknife() {
         let counts = PairedCounts::new(40, 5, 2).unwrap();
-        let data: Vec<f64> = (0..40).map(|i| match i { 0..5 => 1.0, 5..7 => -1.0, _ => 0.0 }).collect();
+        let data: Vec<f64> = (0..40)
+            .map(|i| match i {
+                0..5 => 1.0,
+                5..7 => -1.0,
+                _ => 0.0,
+            })
+            .collect();
         let total: f64 = data.iter().sum();
         let left_out: Vec<f64> = data.iter().map(|d| (total - d) / 39.0).collect();
         let mean = left_out.iter().sum::<f64>() / 40.0;
@@ -195,11 +203,11 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
         #[test]
-        fn conditioning_on_losses_gives_the_same_distribution(n in 1_u64..150, a in 0.0..=1.0_f64, b in 0.0..=1.0_f64, at in -1.0..=1.0_f64) {
-            let gain = (a * n as f64).floor() as u64;
-            let loss = (b * (n - gain) as f64).floor() as u64;
+        fn conditioning_on_losses_gives_the_same_distribution(n in 1_u64..150, a in 0.0..=1.0_f64, b in 0.0..=1.0_f64, at in 0.0..=1.0_f64) {
+            let gain = floor_count(a * n as f64);
+            let loss = floor_count(b * (n - gain) as f64);
             let counts = PairedCounts::new(n, gain, loss).unwrap();
-            let net = (at * n as f64).round() as i64;
+            let net = floor_count(at * 2.0 * n as f64).cast_signed() - n.cast_signed();
             let (found, expected) = (ResampledNet::new(counts).at_most(net), at_most_by_losses(counts, net));
             prop_assert!((found - expected).abs() < 1e-12, "{found} against {expected}");
         }

@@ -17,24 +17,24 @@ pub struct Boundary {
 }
 
 impl Boundary {
-    /// Traces the edge of `rejects(gain, loss)` for `m` in `first..=last`, `last ≤ n`.
+    /// Traces the edge of a `region` for `m` in `from..=to`, `to ≤ n`.
     ///
     /// One more discordant pair moves the least gain by 0 or 1, so after the first `m` a step costs about two calls; a
     /// region that moved otherwise would still be traced correctly.
-    pub fn trace(n: u64, first: u64, last: u64, rejects: impl Fn(PairedCounts) -> bool) -> Self {
-        let rejects = |gain: u64, m: u64| rejects(PairedCounts::trusted(n, gain, m - gain));
-        let (mut below, mut least) = (0, first + 1);
-        while below < least {
-            let middle = below + (least - below) / 2;
-            if rejects(middle, first) {
+    pub fn trace(n: u64, from: u64, to: u64, region: impl Fn(PairedCounts) -> bool) -> Self {
+        let rejects = |gain: u64, m: u64| region(PairedCounts::trusted(n, gain, m - gain));
+        let (mut failing, mut least) = (0, from + 1);
+        while failing < least {
+            let middle = failing + (least - failing) / 2;
+            if rejects(middle, from) {
                 least = middle;
             } else {
-                below = middle + 1;
+                failing = middle + 1;
             }
         }
-        let mut least_gain = Vec::with_capacity(index(last.saturating_sub(first)) + 1);
+        let mut least_gain = Vec::with_capacity(index(to.saturating_sub(from)) + 1);
         least_gain.push(least);
-        for m in first + 1..=last {
+        for m in from + 1..=to {
             while least <= m && !rejects(least, m) {
                 least += 1;
             }
@@ -43,12 +43,12 @@ impl Boundary {
             }
             least_gain.push(least);
         }
-        Self { n, first, least_gain }
+        Self { n, first: from, least_gain }
     }
 
     /// The edge of T(−δ) ≥ `threshold`, ties included.
-    pub fn of_score(n: u64, margin: Margin, threshold: f64, first: u64, last: u64) -> Self {
-        Self::trace(n, first, last, |counts| statistic_at_lower(counts, margin) >= threshold - TIE)
+    pub fn of_score(n: u64, margin: Margin, threshold: f64, from: u64, to: u64) -> Self {
+        Self::trace(n, from, to, |counts| statistic_at_lower(counts, margin) >= threshold - TIE)
     }
 
     /// Number of tasks.

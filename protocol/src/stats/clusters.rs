@@ -51,7 +51,8 @@ pub struct ClusterTest {
 /// # Errors
 /// No cluster at all, or more tasks than a table may hold.
 pub fn pooled(clusters: &[PairedCounts]) -> Result<PairedCounts, StatsError> {
-    let sum = |part: fn(PairedCounts) -> u64| clusters.iter().map(|&cluster| part(cluster)).fold(0, u64::saturating_add);
+    let sum =
+        |part: fn(PairedCounts) -> u64| clusters.iter().map(|&cluster| part(cluster)).fold(0, u64::saturating_add);
     PairedCounts::new(sum(PairedCounts::n), sum(PairedCounts::gain), sum(PairedCounts::loss))
 }
 
@@ -180,7 +181,7 @@ mod tests {
         let broken: Vec<_> = (0..50).map(|i| counts(20, 0, if i == 0 { 20 } else { 0 })).collect();
         assert!(cluster_variance(&spread).unwrap().deff < 1.0);
         let deff = cluster_variance(&broken).unwrap().deff;
-        assert!((deff - 20.0).abs() < 1e-9, "{deff}");
+        assert!((deff - 20.0 * 50.0 / 49.0).abs() < 1e-12, "{deff}");
     }
 
     #[test]

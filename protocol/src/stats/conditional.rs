@@ -14,7 +14,7 @@ const TINY: f64 = 1e-280;
 const SHRUNK: f64 = 1e-3;
 
 /// `P(Bin(m, share) ≥ need)`, carried from one `m` to the next at the price of a division.
-struct Tail {
+struct Carried {
     m: u64,
     need: u64,
     share: f64,
@@ -25,7 +25,7 @@ struct Tail {
     largest: f64,
 }
 
-impl Tail {
+impl Carried {
     fn anchor(m: u64, need: u64, share: f64) -> Self {
         let tail = at_least(need, m, share);
         Self { m, need, share, tail, edge: pmf(need, m, share), largest: tail }
@@ -66,13 +66,13 @@ impl Tail {
 /// in [0, 1], and `need(m) > m` means never.
 pub(crate) fn tail_probability(window: &Window, share: f64, need: impl Fn(u64) -> u64) -> f64 {
     let first = window.first();
-    let mut tail = Tail::anchor(first, need(first), share);
+    let mut carried = Carried::anchor(first, need(first), share);
     let mut sum = 0.0;
     for (m, weight) in window.iter() {
         if m > first {
-            tail.advance(need(m));
+            carried.advance(need(m));
         }
-        sum += weight * tail.tail;
+        sum += weight * carried.tail;
     }
     sum
 }
@@ -82,6 +82,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Window, at_least, tail_probability};
+    use crate::stats::number::ceil_count;
 
     proptest! {
         /// The recurrence against a fresh tail at every m, for needs that stay, rise, jump and vanish.
@@ -96,7 +97,7 @@ mod tests {
         ) {
             let need = |m: u64| {
                 let line = start + slope * m as f64;
-                if line <= 0.0 { 0 } else { (line.ceil() as u64 + if m % 17 == 0 { jump } else { 0 }).min(m + 1) }
+                if line <= 0.0 { 0 } else { (ceil_count(line) + if m.is_multiple_of(17) { jump } else { 0 }).min(m + 1) }
             };
             let window = Window::new(n, discordance, 0.0);
             let expected: f64 = window.iter().map(|(m, w)| w * at_least(need(m), m, share)).sum();

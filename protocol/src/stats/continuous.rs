@@ -57,7 +57,12 @@ pub struct ContinuousBootstrap {
 }
 
 /// Resamples clusters with replacement: K indices per resample, in order, one generator call each; sums in draw order.
-pub fn continuous_bootstrap(clusters: &[PairedTotals], alpha: Alpha, resamples: u32, rng: &mut ChaCha8Rng) -> ContinuousBootstrap {
+pub fn continuous_bootstrap(
+    clusters: &[PairedTotals],
+    alpha: Alpha,
+    resamples: u32,
+    rng: &mut ChaCha8Rng,
+) -> ContinuousBootstrap {
     let nothing = PairedTotals { n: 0, raw: 0.0, compressed: 0.0 };
     let sum = |totals: &mut dyn Iterator<Item = PairedTotals>| totals.fold(nothing, PairedTotals::plus);
     let all = sum(&mut clusters.iter().copied());
@@ -125,7 +130,11 @@ mod tests {
         let ratio = found.ratio.unwrap();
         assert!((ratio.point - 0.5).abs() < 1e-15 && ratio.interval.width().abs() < 1e-15);
         let difference = found.mean_difference.unwrap();
-        assert!((difference.point + 10.5).abs() < 1e-12 && difference.interval.contains(-10.5) && difference.interval.width() > 1.0);
+        assert!(
+            (difference.point + 10.5).abs() < 1e-12
+                && difference.interval.contains(-10.5)
+                && difference.interval.width() > 1.0
+        );
     }
 
     #[test]

@@ -27,7 +27,9 @@ pub enum StatsError {
         gain: u64,
     },
     /// A margin that is not a decimal strictly between 0 and 1.
-    #[error("margin '{text}' is not a plain decimal strictly between 0 and 1 with at most 9 places; write for example 0.02")]
+    #[error(
+        "margin '{text}' is not a plain decimal strictly between 0 and 1 with at most 9 places; write for example 0.02"
+    )]
     Margin {
         /// The text as found.
         text: String,
@@ -39,7 +41,9 @@ pub enum StatsError {
         found: f64,
     },
     /// A planning assumption that no pair of arms can have.
-    #[error("discordance {discordance} and true difference {difference} contradict each other: |difference| <= discordance <= 1 must hold")]
+    #[error(
+        "discordance {discordance} and true difference {difference} contradict each other: |difference| <= discordance <= 1 must hold"
+    )]
     Truth {
         /// Assumed discordance ψ.
         discordance: f64,
@@ -55,7 +59,9 @@ pub enum StatsError {
         found: f64,
     },
     /// Planning at a true difference that lies in the null hypothesis.
-    #[error("a true difference of {difference} does not lie above minus the margin {margin}: no number of tasks certifies it")]
+    #[error(
+        "a true difference of {difference} does not lie above minus the margin {margin}: no number of tasks certifies it"
+    )]
     NoSampleSize {
         /// Assumed true difference Δ.
         difference: f64,
@@ -69,7 +75,9 @@ pub enum StatsError {
         found: usize,
     },
     /// Clusters that do not add up to the table they are said to partition.
-    #[error("the {level} add up to n={n}, gain={gain}, loss={loss}, but the table has n={table_n}, gain={table_gain}, loss={table_loss}")]
+    #[error(
+        "the {level} add up to n={n}, gain={gain}, loss={loss}, but the table has n={table_n}, gain={table_gain}, loss={table_loss}"
+    )]
     ClusterMismatch {
         /// `frames` or `tools`.
         level: &'static str,

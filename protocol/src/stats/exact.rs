@@ -44,12 +44,14 @@ pub fn rejection_at_margin(boundary: &Boundary, margin: Margin, loss_rate: f64) 
     tail_probability(&window, gain_rate / discordance, |m| boundary.raw(m)).min(1.0)
 }
 
-/// The supremum over the nuisance parameter of the probability of a region that was traced for all `m`. It is attained at
-/// Δ = −δ; the search is a grid, then golden sections in its best brackets.
-pub fn supremum(boundary: &Boundary, margin: Margin) -> Supremum {
+/// The supremum over the nuisance parameter of the probability of a region that was traced for all `m`, at a discordance
+/// of at most `discordance` (1 for all of H0). It is attained at Δ = −δ; the search is a grid, then golden sections in its
+/// best brackets.
+pub fn supremum(boundary: &Boundary, margin: Margin, discordance: f64) -> Supremum {
     let least = margin.value();
-    let range = (1.0 - least) / 2.0;
-    let mut grid: Vec<f64> = (0..UNIFORM_POINTS).map(|i| least + range * f64::from(i) / f64::from(UNIFORM_POINTS - 1)).collect();
+    let range = (discordance.clamp(least, 1.0) - least) / 2.0;
+    let mut grid: Vec<f64> =
+        (0..UNIFORM_POINTS).map(|i| least + range * f64::from(i) / f64::from(UNIFORM_POINTS - 1)).collect();
     let near = (9..9 + HALVINGS).map(|i| range * 0.5_f64.powi(i.cast_signed()));
     grid.extend(near.flat_map(|step| [least + step, least + 1.5 * step]));
     grid.sort_by(f64::total_cmp);
@@ -91,17 +93,21 @@ fn golden_section((mut low, mut high): (f64, f64), f: impl Fn(f64) -> f64) -> Su
             at_right = f(right);
         }
     }
-    if at_left >= at_right { Supremum { p: at_left, loss_rate: left } } else { Supremum { p: at_right, loss_rate: right } }
+    if at_left >= at_right {
+        Supremum { p: at_left, loss_rate: left }
+    } else {
+        Supremum { p: at_right, loss_rate: right }
+    }
 }
 
 /// The exact p-value of H0: Δ ≤ −δ, ordering tables by the score statistic.
 pub fn exact_test(counts: PairedCounts, margin: Margin) -> Supremum {
-    exact_tail(counts.n(), margin, statistic_at_lower(counts, margin))
+    exact_tail(counts.n(), margin, statistic_at_lower(counts, margin), 1.0)
 }
 
-/// The supremum of P(T(−δ) ≥ `threshold`) with `n` tasks.
-pub(crate) fn exact_tail(n: u64, margin: Margin, threshold: f64) -> Supremum {
-    supremum(&Boundary::of_score(n, margin, threshold, 0, n), margin)
+/// The supremum of P(T(−δ) ≥ `threshold`) with `n` tasks, at a discordance of at most `discordance`.
+pub(crate) fn exact_tail(n: u64, margin: Margin, threshold: f64, discordance: f64) -> Supremum {
+    supremum(&Boundary::of_score(n, margin, threshold, 0, n), margin, discordance)
 }
 
 /// Exact p-values already computed, by tasks, gains, losses and margin. Shared between threads.

@@ -123,7 +123,8 @@ fn score_gate(rule: GateRule, counts: PairedCounts, exact: &ExactCache) -> Score
     let p = score.p_lower.max(p_exact + SEARCH_ALLOWANCE);
     debug_assert!(
         (score.p_lower - rule.alpha.value()).abs() < DEAD_BAND
-            || (score.p_lower < rule.alpha.value()) == (score_interval(counts, rule.alpha).lower > -rule.margin.value()),
+            || (score.p_lower < rule.alpha.value())
+                == (score_interval(counts, rule.alpha).lower > -rule.margin.value()),
         "test and interval disagree on {counts:?}"
     );
     ScoreGate { t: score.t_lower, p_tango: score.p_lower, p_exact, p, pass: rule.alpha.certifies(p) }
@@ -151,7 +152,12 @@ mod tests {
     use crate::stats::{Alpha, ExactCache, PairedCounts, PairedTable, StatsError};
 
     fn rule() -> GateRule {
-        GateRule { margin: "0.02".parse().unwrap(), alpha: Alpha::new(0.05).unwrap(), frame_floor: 1.0, tool_floor: 1.5 }
+        GateRule {
+            margin: "0.02".parse().unwrap(),
+            alpha: Alpha::new(0.05).unwrap(),
+            frame_floor: 1.0,
+            tool_floor: 1.5,
+        }
     }
 
     /// A table of `n` tasks in clusters of `size`, losses in the first places, gains in the last, both dealt one per cluster.
@@ -193,9 +199,8 @@ mod tests {
         let spread = dealt(1_000, 20, 12, 0);
         let mut lumped = vec![PairedCounts::new(20, 0, 0).unwrap(); 49];
         lumped.push(PairedCounts::new(20, 0, 12).unwrap());
-        let evaluate = |tools: &[PairedCounts]| {
-            Gates::evaluate(rule(), table, tools, Some(tools), &ExactCache::new()).unwrap()
-        };
+        let evaluate =
+            |tools: &[PairedCounts]| Gates::evaluate(rule(), table, tools, Some(tools), &ExactCache::new()).unwrap();
         assert!(evaluate(&spread).pass() && !evaluate(&lumped).g3.pass);
         assert!(evaluate(&lumped).g1.pass, "independent tasks would not have noticed");
     }
@@ -205,7 +210,10 @@ mod tests {
         let table = PairedTable::new(90, 5, 5, 0).unwrap();
         let frames = dealt(100, 2, 5, 4);
         let error = Gates::evaluate(rule(), table, &frames, None, &ExactCache::new()).unwrap_err();
-        assert!(matches!(error, StatsError::ClusterMismatch { level: "frames", gain: 4, table_gain: 5, .. }), "{error}");
+        assert!(
+            matches!(error, StatsError::ClusterMismatch { level: "frames", gain: 4, table_gain: 5, .. }),
+            "{error}"
+        );
         let one = [table.counts()];
         let error = Gates::evaluate(rule(), table, &one, None, &ExactCache::new()).unwrap_err();
         assert_eq!(error, StatsError::TooFewClusters { found: 1 });

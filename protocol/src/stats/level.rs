@@ -20,11 +20,7 @@ impl Alpha {
     /// # Errors
     /// [`StatsError::Alpha`] unless `0 < alpha < ½`.
     pub fn new(alpha: f64) -> Result<Self, StatsError> {
-        if alpha > 0.0 && alpha < 0.5 {
-            Ok(Self(alpha))
-        } else {
-            Err(StatsError::Alpha { found: alpha })
-        }
+        if alpha > 0.0 && alpha < 0.5 { Ok(Self(alpha)) } else { Err(StatsError::Alpha { found: alpha }) }
     }
 
     /// The level itself.

@@ -143,7 +143,9 @@ mod tests {
 
     #[test]
     fn anything_but_a_plain_decimal_between_zero_and_one_is_refused() {
-        for bad in ["", "0", "1", "0.", ".", "0.0", "1.0", "-0.02", "+0.02", "2e-2", "0.0 2", "0,02", "0.1234567890", "NaN"] {
+        for bad in
+            ["", "0", "1", "0.", ".", "0.0", "1.0", "-0.02", "+0.02", "2e-2", "0.0 2", "0,02", "0.1234567890", "NaN"]
+        {
             let error = bad.parse::<Margin>().unwrap_err().to_string();
             assert!(error.contains(&format!("'{bad}'")), "{error}");
         }

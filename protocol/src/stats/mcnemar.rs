@@ -1,4 +1,4 @@
-//! McNemar's exact and mid-p tests of Δ = 0 (Fagerland, Lydersen & Laake 2013, BMC Med Res Methodol 13:91).
+//! The exact and mid-p tests of Δ = 0 named after `McNemar` (Fagerland, Lydersen & Laake 2013, BMC Med Res Methodol 13:91).
 //!
 //! Its null hypothesis is no difference, not a margin: a large p never means non-inferior. The one-sided exact p is what
 //! the harm and abstain guards use.

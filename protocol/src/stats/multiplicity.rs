@@ -99,7 +99,8 @@ impl Graph {
             self.weights[l] += self.weights[gone] * old[gone][l];
             let rest = 1.0 - old[l][gone] * old[gone][l];
             for &k in left {
-                let rerouted = if l == k || rest <= VANISHING { 0.0 } else { (old[l][k] + old[l][gone] * old[gone][k]) / rest };
+                let rerouted =
+                    if l == k || rest <= VANISHING { 0.0 } else { (old[l][k] + old[l][gone] * old[gone][k]) / rest };
                 self.transition[l][k] = rerouted;
             }
         }

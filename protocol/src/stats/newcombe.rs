@@ -26,7 +26,8 @@ pub fn newcombe10(table: PairedTable, alpha: Alpha) -> Interval {
 /// The correlation of the pairs: a positive numerator is reduced by n/2, but not below 0; 0 where a margin is empty.
 fn reduced_phi(table: PairedTable) -> f64 {
     // As floats: products of four margins overflow 64-bit integers from about 131,000 tasks on.
-    let [both, loss, gain, neither] = [table.both(), table.loss(), table.gain(), table.neither()].map(|cell| cell as f64);
+    let [both, loss, gain, neither] =
+        [table.both(), table.loss(), table.gain(), table.neither()].map(|cell| cell as f64);
     let margins = (both + loss) * (gain + neither) * (both + gain) * (loss + neither);
     if margins <= 0.0 {
         return 0.0;

@@ -7,13 +7,21 @@ pub(crate) fn index(count: u64) -> usize {
 }
 
 /// `⌊x⌋` as a count; 0 below 0 and for NaN.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate; only counts come here")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "float casts saturate; only counts come here"
+)]
 pub(crate) fn floor_count(x: f64) -> u64 {
     x.floor() as u64
 }
 
 /// `⌈x⌉` as a count; 0 below 0 and for NaN.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate; only counts come here")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "float casts saturate; only counts come here"
+)]
 pub(crate) fn ceil_count(x: f64) -> u64 {
     x.ceil() as u64
 }

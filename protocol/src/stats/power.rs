@@ -44,11 +44,7 @@ impl Truth {
 
     /// The gains' share of discordant pairs, 0 where there are none.
     fn gain_share(self) -> f64 {
-        if self.discordance > 0.0 {
-            (0.5 * (1.0 + self.difference / self.discordance)).clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
+        if self.discordance > 0.0 { (0.5 * (1.0 + self.difference / self.discordance)).clamp(0.0, 1.0) } else { 0.0 }
     }
 }
 
@@ -69,9 +65,10 @@ pub fn damage_power(n: u64, truth: Truth, margin: Margin, alpha: Alpha) -> f64 {
     1.0 - reach(n, truth, margin, -alpha.z())
 }
 
-/// The score test's true size: its largest rejection probability at Δ = −δ over every discordance.
-pub fn sup_size(n: u64, margin: Margin, alpha: Alpha) -> Supremum {
-    exact_tail(n, margin, alpha.z())
+/// The score test's true size: its largest rejection probability at Δ = −δ over discordances of at most `discordance` (1
+/// for every one; the excess over alpha near 1 is of no practical interest).
+pub fn sup_size(n: u64, margin: Margin, alpha: Alpha, discordance: f64) -> Supremum {
+    exact_tail(n, margin, alpha.z(), discordance)
 }
 
 /// The largest net loss L − G that the score test still passes with `m ≤ n` discordant pairs; negative where a net gain
@@ -117,7 +114,13 @@ fn last_holding(from: f64, holds: impl Fn(f64) -> bool) -> Option<f64> {
 ///
 /// # Errors
 /// A difference or power that is not one.
-pub fn largest_discordance(n: u64, difference: f64, margin: Margin, alpha: Alpha, power: f64) -> Result<Option<f64>, StatsError> {
+pub fn largest_discordance(
+    n: u64,
+    difference: f64,
+    margin: Margin,
+    alpha: Alpha,
+    power: f64,
+) -> Result<Option<f64>, StatsError> {
     check_power(power)?;
     let least = Truth::new(difference.abs(), difference)?.discordance;
     Ok(last_holding(least, |discordance| exact_power(n, Truth { discordance, difference }, margin, alpha) >= power))
@@ -128,7 +131,13 @@ pub fn largest_discordance(n: u64, difference: f64, margin: Margin, alpha: Alpha
 ///
 /// # Errors
 /// A discordance or power that is not one.
-pub fn largest_tolerated_loss(n: u64, discordance: f64, margin: Margin, alpha: Alpha, power: f64) -> Result<Option<f64>, StatsError> {
+pub fn largest_tolerated_loss(
+    n: u64,
+    discordance: f64,
+    margin: Margin,
+    alpha: Alpha,
+    power: f64,
+) -> Result<Option<f64>, StatsError> {
     check_power(power)?;
     Truth::new(discordance, 0.0)?;
     Ok(last_holding(0.0, |loss| exact_power(n, losing(discordance, loss), margin, alpha) >= power))
@@ -139,7 +148,13 @@ pub fn largest_tolerated_loss(n: u64, discordance: f64, margin: Margin, alpha: A
 ///
 /// # Errors
 /// A discordance or power that is not one.
-pub fn minimum_detectable_loss(n: u64, discordance: f64, margin: Margin, alpha: Alpha, power: f64) -> Result<Option<f64>, StatsError> {
+pub fn minimum_detectable_loss(
+    n: u64,
+    discordance: f64,
+    margin: Margin,
+    alpha: Alpha,
+    power: f64,
+) -> Result<Option<f64>, StatsError> {
     check_power(power)?;
     Truth::new(discordance, 0.0)?;
     let missed = |loss: f64| damage_power(n, losing(discordance, loss), margin, alpha) < power;
@@ -157,7 +172,9 @@ pub(crate) fn check_power(power: f64) -> Result<(), StatsError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Truth, damage_power, exact_power, largest_discordance, largest_tolerated_loss, minimum_detectable_loss};
+    use super::{
+        Truth, damage_power, exact_power, largest_discordance, largest_tolerated_loss, minimum_detectable_loss,
+    };
     use crate::stats::binomial::pmf;
     use crate::stats::score::statistic_at_lower;
     use crate::stats::{Alpha, Margin, PairedCounts, StatsError};
@@ -176,7 +193,8 @@ mod tests {
 
     /// The full trinomial sum over the rejection region, table by table.
     fn by_trinomial(n: u64, truth: Truth, rejects: impl Fn(f64) -> bool) -> f64 {
-        let (gain_rate, loss_rate) = ((truth.discordance + truth.difference) / 2.0, (truth.discordance - truth.difference) / 2.0);
+        let (gain_rate, loss_rate) =
+            (0.5 * (truth.discordance + truth.difference), 0.5 * (truth.discordance - truth.difference));
         let given_loss = if loss_rate < 1.0 { (gain_rate / (1.0 - loss_rate)).min(1.0) } else { 0.0 };
         let tables = (0..=n).flat_map(|loss| (0..=n - loss).map(move |gain| (gain, loss)));
         tables
@@ -208,14 +226,20 @@ mod tests {
         assert!(tolerated > 0.005 && tolerated < 0.02, "{tolerated}");
         let detectable = minimum_detectable_loss(1_872, 0.05, margin(), alpha(), 0.9).unwrap().unwrap();
         let damage = |loss: f64| damage_power(1_872, truth(loss.max(0.05), -loss), margin(), alpha());
-        assert!(detectable > 0.02 && damage(detectable + 1e-6) >= 0.9 && damage(detectable - 1e-4) < 0.9, "{detectable}");
+        assert!(
+            detectable > 0.02 && damage(detectable + 1e-6) >= 0.9 && damage(detectable - 1e-4) < 0.9,
+            "{detectable}"
+        );
     }
 
     #[test]
     fn a_planning_question_without_an_answer_gets_none_or_an_error() {
         assert_eq!(largest_discordance(50, 0.0, margin(), alpha(), 0.9), Ok(None));
         assert_eq!(minimum_detectable_loss(1, 0.05, margin(), alpha(), 0.9), Ok(None));
-        assert!(matches!(largest_tolerated_loss(10, 0.05, margin(), alpha(), 1.0), Err(StatsError::Probability { .. })));
+        assert!(matches!(
+            largest_tolerated_loss(10, 0.05, margin(), alpha(), 1.0),
+            Err(StatsError::Probability { .. })
+        ));
         for (discordance, difference) in [(0.01, 0.02), (1.1, 0.0), (f64::NAN, 0.0), (0.1, f64::NAN)] {
             assert!(Truth::new(discordance, difference).is_err());
         }

@@ -14,7 +14,8 @@ fn alphas() -> impl Strategy<Value = Alpha> {
 }
 
 fn margins() -> impl Strategy<Value = Margin> {
-    prop_oneof![Just("0.01"), Just("0.02"), Just("0.03"), Just("0.05"), Just("0.29")].prop_map(|text| text.parse().unwrap())
+    prop_oneof![Just("0.01"), Just("0.02"), Just("0.03"), Just("0.05"), Just("0.29")]
+        .prop_map(|text| text.parse().unwrap())
 }
 
 fn counts(largest: u64) -> impl Strategy<Value = PairedCounts> {

@@ -56,7 +56,7 @@ impl GateRegion {
 /// The least score at which the exact p passes, found by halving since the exact p falls with the score; infinite where
 /// it never does.
 fn exact_threshold(n: u64, margin: Margin, alpha: Alpha) -> f64 {
-    let passes = |t: f64| alpha.certifies(exact_tail(n, margin, t).p + SEARCH_ALLOWANCE);
+    let passes = |t: f64| alpha.certifies(exact_tail(n, margin, t, 1.0).p + SEARCH_ALLOWANCE);
     // A little below z, so that a score that just certifies is never cut off by rounding.
     let mut outside = normal_quantile(1.0 - alpha.value()) - 1e-6;
     if passes(outside) {

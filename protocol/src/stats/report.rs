@@ -96,7 +96,9 @@ mod tests {
         assert_eq!(keys(&json["exact_uncond"]), "p");
         assert_eq!(keys(&json["single"]), "raw compressed");
         assert_eq!(keys(&json["single"]["raw"]), "clopper_pearson wilson");
-        assert!(json["bootstrap_exact"]["bca_ci"].is_null() && json["tango_ci"].as_array().is_some_and(|ci| ci.len() == 2));
+        assert!(
+            json["bootstrap_exact"]["bca_ci"].is_null() && json["tango_ci"].as_array().is_some_and(|ci| ci.len() == 2)
+        );
         assert_eq!(serde_json::from_value::<TableReport>(json).unwrap(), report);
     }
 }

@@ -101,7 +101,8 @@ mod tests {
     #[test]
     fn every_size_from_the_answer_to_the_scan_top_has_the_power() {
         let size = plan(0.02, 0.0, 0.9).unwrap();
-        let (truth, margin, alpha) = (Truth::new(0.02, 0.0).unwrap(), "0.02".parse::<Margin>().unwrap(), Alpha::new(0.05).unwrap());
+        let (truth, margin, alpha) =
+            (Truth::new(0.02, 0.0).unwrap(), "0.02".parse::<Margin>().unwrap(), Alpha::new(0.05).unwrap());
         let power = |n| exact_power(n, truth, margin, alpha);
         assert!((size.exact..=super::scan_top(size.nam)).all(|n| power(n) >= 0.9) && power(size.exact - 1) < 0.9);
         assert!((size.power_at_exact - power(size.exact)).abs() <= 0.0);

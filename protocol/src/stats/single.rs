@@ -82,6 +82,7 @@ mod tests {
 
     use super::{clopper_pearson, wilson};
     use crate::stats::Alpha;
+    use crate::stats::number::floor_count;
 
     #[test]
     fn all_and_none_have_their_closed_forms() {
@@ -100,7 +101,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_exact_interval_agrees_with_beta_quantiles_at_moderate_sizes(n in 1_u64..2_000, share in 0.0..1.0_f64) {
-            let k = (share * n as f64).round() as u64;
+            let k = floor_count(share * (n + 1) as f64).min(n);
             let (hits, misses) = (k as f64, (n - k) as f64);
             let interval = clopper_pearson(k, n, Alpha::new(0.025).unwrap());
             if k > 0 {
