@@ -1,4 +1,5 @@
 //! Every value of the published golden file, at the tolerance stated in its `meta` block.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test helper outside of a test function may panic too")]
 
 mod clusters;
 mod continuous;

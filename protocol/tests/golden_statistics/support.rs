@@ -31,12 +31,12 @@ pub(crate) fn count(value: &Value) -> u64 {
 }
 
 /// A margin from its JSON number or key.
-pub(crate) fn margin(value: impl ToString) -> Margin {
+pub(crate) fn margin(value: &(impl ToString + ?Sized)) -> Margin {
     value.to_string().parse().expect("a margin")
 }
 
 /// A one-sided level from its JSON number or key.
-pub(crate) fn alpha(value: impl ToString) -> Alpha {
+pub(crate) fn alpha(value: &(impl ToString + ?Sized)) -> Alpha {
     Alpha::new(value.to_string().parse().expect("a number")).expect("a level")
 }
 
