@@ -8,12 +8,15 @@ const CUES: [&str; 6] = ["dropped", "omitted", "elided", "hidden", "left out", "
 /// Hex digits of a handle.
 const HANDLE_DIGITS: usize = 8;
 
-/// Parts of kinds whose answer follows from all rows together: seeing it somewhere is not knowing it.
-const COMPUTED: [&str; 9] = ["count", "sum", "total", "aggregate", "absen", "largest", "smallest", "first", "last"];
+/// Kinds of questions whose answer follows from all rows together: seeing it somewhere is not knowing it.
+const COMPUTED: [&str; 5] = ["count", "sum", "absence", "second-largest", "first-last"];
 
-/// Whether the answer to this kind of question needs every row.
-pub(super) fn is_computed(kind: &str) -> bool {
-    COMPUTED.iter().any(|part| kind.contains(part))
+/// Bytes below which an answer may stand in a text by chance.
+const MIN_TELLING: usize = 4;
+
+/// Whether a text with gaps still gives the answer to this kind of question.
+pub(super) fn tells(kind: &str, text: &str, answer: &str) -> bool {
+    answer.len() >= MIN_TELLING && !COMPUTED.contains(&kind) && holds(text, answer)
 }
 
 /// Handles of the gaps in a text, in order, each once. A table that holds all rows has a handle but no gap.
@@ -38,7 +41,7 @@ fn handle(line: &str) -> Option<&str> {
 }
 
 /// Whether the answer stands in the text, as itself or as JSON writes it, and not inside a longer word or number.
-pub(super) fn holds(text: &str, answer: &str) -> bool {
+fn holds(text: &str, answer: &str) -> bool {
     let answer = normalise(answer);
     let escaped = serde_json::Value::from(answer.as_str()).to_string();
     let escaped = escaped.trim_matches('"');
@@ -93,6 +96,15 @@ mod tests {
         assert!(!holds("total: 120 items, 3.12, 12.5", "12"));
         assert!(holds(r#"{"title":"say \"hi\""}"#, r#"say "hi""#));
         assert!(holds("see 12.", "12"));
+    }
+
+    #[test]
+    fn a_computed_or_short_answer_is_not_told_by_standing_somewhere() {
+        let text = "author: Grace Hopper, 128 rows, #17";
+        assert!(tells("record-lookup", text, "grace hopper"));
+        assert!(!tells("first-last", text, "grace hopper"));
+        assert!(!tells("count", text, "128"));
+        assert!(!tells("record-lookup", text, "17"));
     }
 
     #[test]

@@ -37,8 +37,7 @@ pub(super) fn decide(scene: &Scene<'_>, tool: &str, kind: &str, answer: &str) ->
         .flat_map(|text| digest::gaps(text))
         .filter(|handle| !expanded.iter().any(|known| known == handle))
         .collect();
-    let readable =
-        missing.is_empty() || (!digest::is_computed(kind) && shown.iter().any(|text| digest::holds(text, answer)));
+    let readable = missing.is_empty() || shown.iter().any(|text| digest::tells(kind, text, answer));
     if !readable
         && !scene.skips_expand()
         && let Some((tool, parameter)) = expander
