@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn silence_certifies_only_from_the_exact_floor_on_and_never_with_p_zero() {
-        // §2.2 at δ = 0.02: the score test from 133 tasks, the exact guard from 149, here in even numbers of tasks.
+        // At δ = 0.02 the score test passes from 133 tasks on, the exact guard from 149; here with even numbers of tasks.
         let silent = |n| gates(n, 0, 0);
         let score_only = silent(140);
         assert!(score_only.g1.p_tango < 0.05 && score_only.g1.p_exact > 0.05 && !score_only.g1.pass);

@@ -1,4 +1,4 @@
-//! Properties that hold for every table (statistics.md §8.2).
+//! Properties that hold for every table, whatever its counts.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The tables that statistics.md publishes, recomputed.
+//! Tables that the method was decided on, once computed elsewhere, met here cell by cell.
 
 use std::cmp::Ordering;
 
@@ -24,7 +24,7 @@ fn truth(discordance: f64, difference: f64) -> Truth {
     Truth::new(discordance, difference).unwrap()
 }
 
-/// §2.2: the least n that certifies without any discordant pair.
+/// The least n that certifies without any discordant pair.
 #[test]
 fn silence_certifies_from_the_published_floors_on() {
     let rows = [
@@ -48,7 +48,7 @@ fn silence_certifies_from_the_published_floors_on() {
     assert!(exact_test(PairedCounts::new(149, 0, 0).unwrap(), margin("0.02")).p <= 0.05);
 }
 
-/// §2.5: the largest net loss that still passes the score test at δ = 0.02.
+/// The largest net loss that still passes the score test at δ = 0.02.
 #[test]
 fn the_decision_table_is_met_cell_by_cell() {
     let discordant = [0, 5, 8, 10, 12, 15, 20, 30, 40, 50, 60, 80, 100, 150];
@@ -65,14 +65,14 @@ fn the_decision_table_is_met_cell_by_cell() {
     assert_eq!(largest_passing_net_loss(100, 0, margin("0.02"), alpha(0.05)), None);
 }
 
-/// §0: twelve losses without a gain pass at n = 1,000, thirteen fail.
+/// Twelve losses without a gain pass at n = 1,000, thirteen fail.
 #[test]
 fn twelve_bare_losses_in_a_thousand_pass_and_thirteen_fail() {
     let p = |loss| score_test(PairedCounts::new(1_000, 0, loss).unwrap(), margin("0.02")).p_lower;
     assert!(p(12) < 0.05 && p(13) > 0.05);
 }
 
-/// §2.4: the true size of the score test, percent to two places. All forty cells come out over discordances up to 0.37,
+/// The true size of the score test, percent to two places. All forty cells come out over discordances up to 0.37,
 /// but for one (δ = 0.03, n = 630) where this search finds 0.01 points more between two grid points of that table.
 #[test]
 fn the_supremum_of_the_size_is_as_published() {
@@ -119,7 +119,7 @@ fn size_by_enumeration(n: u64, discordance: f64, passes: impl Fn(u64, u64) -> bo
     100.0 * total
 }
 
-/// §8.3 against §9.1: percentile bootstrap, score test, exact test and the two conjunctions, n = 200.
+/// True level at Δ = −δ by enumeration: percentile bootstrap, score test, exact test and the two conjunctions, n = 200.
 #[test]
 fn the_level_by_enumeration_is_as_published() {
     let rows: [(f64, f64, f64, f64, f64); 10] = [
@@ -158,7 +158,7 @@ fn the_level_by_enumeration_is_as_published() {
     }
 }
 
-/// §9.2: power, percent to one place.
+/// Power, percent to one place.
 #[test]
 fn exact_power_is_as_published() {
     let rows = [
@@ -176,7 +176,7 @@ fn exact_power_is_as_published() {
     }
 }
 
-/// §4: exact, Nam's and Wald's sample sizes.
+/// Exact, Nam's and Wald's sample sizes.
 #[test]
 fn sample_sizes_are_as_published() {
     let rows = [
@@ -206,7 +206,7 @@ fn sample_sizes_are_as_published() {
     }
 }
 
-/// §4: the largest discordance with 90 % and 80 % power at δ = 0.02, Δ = 0.
+/// The largest discordance with 90 % and 80 % power at δ = 0.02, Δ = 0.
 #[test]
 fn the_largest_discordance_is_as_published() {
     let rows = [

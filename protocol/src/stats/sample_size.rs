@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn perfect_agreement_needs_the_zero_discordance_floor() {
-        // §2.2: without any discordant pair 133 tasks certify and 132 do not.
+        // Without any discordant pair 133 tasks certify and 132 do not.
         let size = plan(0.0, 0.0, 0.5).unwrap();
         assert_eq!(size.exact, 133);
     }

@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_published_reference_margins_bound_their_p_as_stated() {
-        // Right answers under raw and under the arm, from the published percentages; statistics.md §4 has the bounds.
+        // Right answers under raw and under the arm, from published percentages, and the bounds computed for them elsewhere.
         let cases =
             [(944, 952, 1_000, 0.0036), (912, 921, 1_000, 0.0129), (944, 954, 1_000, 0.0018), (628, 627, 630, 0.0012)];
         for (raw, arm, n, expected) in cases {
