@@ -17,7 +17,7 @@ pub struct GateRegion {
 }
 
 impl GateRegion {
-    /// Traces both gates for every discordant total; `n ≥ 1`. Takes about a quarter second at n = 1,900.
+    /// Traces both gates for every discordant total; `n ≥ 1`. Takes under half a second at n = 1,900.
     pub fn new(n: u64, margin: Margin, alpha: Alpha) -> Self {
         let threshold = exact_threshold(n, margin, alpha);
         let g1 = Boundary::trace(n, 0, n, |counts| {
