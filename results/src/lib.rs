@@ -1,5 +1,9 @@
 //! The record of a run, its analysis, and the certificate computed from it.
 //!
 //! Nothing here knows a model or a network: what was run is read from the record, what follows from it is recomputed.
+//! The way of the data is `record → analysis → certificate → table`, one direction, no loops.
 
+pub mod analysis;
+pub mod certificate;
 pub mod record;
+pub mod table;

@@ -135,7 +135,8 @@ fn evaluate_alone(
     if !verdict.reasons.is_empty() {
         return Ok(verdict);
     }
-    verdict.p = verdict.endpoints.iter().map(|seen| seen.gates.p()).reduce(f64::max);
+    // G1 adds the allowance of its search to a p that may be 1.
+    verdict.p = verdict.endpoints.iter().map(|seen| seen.gates.p().min(1.0)).reduce(f64::max);
     (verdict.status, verdict.reasons) = judge(&verdict, noise);
     if family.kind.has_tools() {
         for seen in &verdict.endpoints {
@@ -260,9 +261,16 @@ mod tests {
     }
 
     #[test]
+    fn a_p_that_the_search_allowance_lifts_above_one_is_one() {
+        let mut input = healthy();
+        input.levels[0] = level("L0", 500, 480, 0, 20);
+        assert_eq!(verdict(&input).levels[0].p, Some(1.0));
+    }
+
+    #[test]
     fn both_endpoints_must_hold() {
         let mut input = healthy();
-        let damaged = endpoint(1_000, 20, cells(935, 40, 5, 20));
+        let damaged = endpoint(1_000, 20, cells(945, 30, 5, 20));
         input.levels[1].endpoints.insert(Endpoint::Arguments, damaged);
         assert_eq!(statuses(&input), [Status::Certified, Status::Inconclusive]);
     }
@@ -313,7 +321,7 @@ mod tests {
     #[test]
     fn a_noisy_assay_excuses_failures_and_keeps_certificates() {
         let mut input = healthy();
-        input.again = Some(level("raw-again", 880, 50, 50, 20));
+        input.again = Some(level("raw-again", 760, 110, 110, 20));
         input.levels[1] = level("L1", 900, 75, 5, 20);
         let verdict = verdict(&input);
         assert_eq!(verdict.levels[0].status, Status::Certified);

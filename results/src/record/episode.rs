@@ -145,3 +145,41 @@ impl EpisodeRecord {
         self.turns.saturating_sub(1)
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A decided episode in which everything is right or everything is wrong.
+    pub(crate) fn episode(task: &str, arm: &str, right: bool) -> EpisodeRecord {
+        EpisodeRecord {
+            task: TaskId(task.to_owned()),
+            arm: arm.into(),
+            turns: 1,
+            calls: Vec::new(),
+            meta_calls: 0,
+            rejected_calls: 0,
+            end: End::Decided,
+            answer: None,
+            surface: Digest::of(arm.as_bytes()),
+            usage: Usage { input: 100, output: 10, ..Usage::default() },
+            billed: 0,
+            selection: Some(right),
+            arguments: Some(right),
+            first_call_ok: Some(right),
+            look_first_ok: Some(right),
+        }
+    }
+
+    #[test]
+    fn an_unscored_episode_has_no_score_fields_at_all() {
+        let mut unscored = episode("t1", "raw", true);
+        let score = unscored.score();
+        unscored.set_score(None);
+        let text = serde_json::to_string(&unscored).unwrap();
+        assert!(!text.contains("selection") && !text.contains("first_call_ok"), "{text}");
+        assert_eq!(unscored.score(), None);
+        unscored.set_score(score);
+        assert_eq!(unscored, episode("t1", "raw", true));
+    }
+}

@@ -1,0 +1,359 @@
+//! Writing a record: two append-only logs behind one writer, everything else as whole files.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _},
+    path::{Component, Path, PathBuf},
+};
+
+use bench_protocol::digest::Digest;
+use serde::Serialize;
+
+use super::{
+    ATTEMPTS, CERTIFICATE, EPISODES, EpisodeRecord, INPUTS, MANIFEST, Manifest, Opened, RecordError, SURFACES, Settled,
+};
+
+/// Whether what was written must survive a power cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Left to the operating system: a mock can be run again.
+    None,
+    /// Synced to disk where asked and for every whole file: money depends on it.
+    Synced,
+}
+
+const BUFFER: usize = 1 << 18;
+
+/// An append-only log of JSON lines.
+#[derive(Debug)]
+struct Log {
+    path: PathBuf,
+    out: BufWriter<File>,
+    line: Vec<u8>,
+}
+
+impl Log {
+    fn create(path: PathBuf) -> Result<Self, RecordError> {
+        let file = OpenOptions::new().append(true).create_new(true).open(&path);
+        let file = file.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => RecordError::Exists { path: path.clone() },
+            _ => RecordError::Io { path: path.clone(), source },
+        })?;
+        Self::locked(path, file)
+    }
+
+    /// Opens a log again and cuts its torn tail; says how many bytes were cut.
+    fn reopen(path: PathBuf) -> Result<(Self, u64), RecordError> {
+        let at = |source| RecordError::Io { path: path.clone(), source };
+        let file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(at)?;
+        let mut log = Self::locked(path.clone(), file)?;
+        let cut = cut_torn_tail(log.out.get_mut()).map_err(at)?;
+        Ok((log, cut))
+    }
+
+    /// The lock is the file's own, so that it ends with the process, however that ends.
+    fn locked(path: PathBuf, file: File) -> Result<Self, RecordError> {
+        match file.try_lock() {
+            Ok(()) => Ok(Self { path, out: BufWriter::with_capacity(BUFFER, file), line: Vec::new() }),
+            Err(TryLockError::WouldBlock) => Err(RecordError::Busy { path }),
+            Err(TryLockError::Error(source)) => Err(RecordError::Io { path, source }),
+        }
+    }
+
+    fn append<T: Serialize>(&mut self, value: &T) -> Result<(), RecordError> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, value)
+            .map_err(|source| RecordError::Encode { path: self.path.clone(), source })?;
+        self.line.push(b'\n');
+        self.out.write_all(&self.line).map_err(|source| RecordError::Io { path: self.path.clone(), source })
+    }
+
+    fn flush(&mut self, sync: bool) -> Result<(), RecordError> {
+        let outcome = self.out.flush().and_then(|()| if sync { self.out.get_ref().sync_data() } else { Ok(()) });
+        outcome.map_err(|source| RecordError::Io { path: self.path.clone(), source })
+    }
+}
+
+/// Cuts what follows the last line end; returns the number of bytes cut.
+fn cut_torn_tail(file: &mut File) -> io::Result<u64> {
+    const STEP: u64 = 1 << 16;
+    let length = file.seek(SeekFrom::End(0))?;
+    let mut end = length;
+    let mut block = Vec::new();
+    while end > 0 {
+        let start = end.saturating_sub(STEP);
+        file.seek(SeekFrom::Start(start))?;
+        block.clear();
+        (&*file).take(end - start).read_to_end(&mut block)?;
+        if let Some(place) = block.iter().rposition(|&byte| byte == b'\n') {
+            end = start + place as u64 + 1;
+            break;
+        }
+        end = start;
+    }
+    if end < length {
+        file.set_len(end)?;
+        file.sync_data()?;
+    }
+    Ok(length - end)
+}
+
+/// The one writer of a record.
+#[derive(Debug)]
+pub struct RecordWriter {
+    folder: PathBuf,
+    durability: Durability,
+    attempts: Log,
+    episodes: Log,
+    surfaces: BTreeSet<Digest>,
+}
+
+impl RecordWriter {
+    /// Starts a record in a folder that is made where it is not there and holds no record yet.
+    ///
+    /// # Errors
+    /// [`RecordError::Exists`] where there is one, or the folder can't be written.
+    pub fn create(folder: &Path, durability: Durability) -> Result<Self, RecordError> {
+        make(&folder.join(SURFACES))?;
+        make(&folder.join(INPUTS))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            durability,
+            attempts: Log::create(folder.join(ATTEMPTS))?,
+            episodes: Log::create(folder.join(EPISODES))?,
+            surfaces: BTreeSet::new(),
+        })
+    }
+
+    /// Opens a record to go on with it: torn tails are cut, and the number of bytes cut is returned.
+    ///
+    /// # Errors
+    /// [`RecordError::Busy`] where another process writes it.
+    pub fn reopen(folder: &Path, durability: Durability) -> Result<(Self, u64), RecordError> {
+        make(&folder.join(SURFACES))?;
+        make(&folder.join(INPUTS))?;
+        let (attempts, cut_attempts) = Log::reopen(folder.join(ATTEMPTS))?;
+        let (episodes, cut_episodes) = Log::reopen(folder.join(EPISODES))?;
+        let writer = Self { folder: folder.to_owned(), durability, attempts, episodes, surfaces: BTreeSet::new() };
+        Ok((writer, cut_attempts + cut_episodes))
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Appends an attempt that is about to leave. Nothing is on disk before [`Self::sync_attempts`].
+    pub fn open_attempt(&mut self, line: &Opened) -> Result<(), RecordError> {
+        self.attempts.append(line)
+    }
+
+    /// Appends the outcome of an attempt.
+    pub fn settle(&mut self, line: &Settled) -> Result<(), RecordError> {
+        self.attempts.append(line)
+    }
+
+    /// Puts all attempts so far on disk: one call for a group of reservations.
+    pub fn sync_attempts(&mut self) -> Result<(), RecordError> {
+        self.attempts.flush(self.durability == Durability::Synced)
+    }
+
+    /// Appends an episode that has ended.
+    pub fn episode(&mut self, line: &EpisodeRecord) -> Result<(), RecordError> {
+        self.episodes.append(line)
+    }
+
+    /// Keeps a surface's bytes once, under their digest.
+    pub fn surface(&mut self, digest: &Digest, bytes: &[u8]) -> Result<(), RecordError> {
+        if self.surfaces.contains(digest) {
+            return Ok(());
+        }
+        let path = self.folder.join(SURFACES).join(format!("{}.json", digest.hex()));
+        if !path.exists() {
+            self.whole(&path, bytes)?;
+        }
+        self.surfaces.insert(digest.clone());
+        Ok(())
+    }
+
+    /// Whether a surface is kept already, so that its bytes need not be built.
+    pub fn has_surface(&self, digest: &Digest) -> bool {
+        self.surfaces.contains(digest)
+    }
+
+    /// Keeps an input under `inputs/`; `name` is a plain relative path.
+    ///
+    /// # Errors
+    /// [`RecordError::Escapes`] where the name leads elsewhere.
+    pub fn input(&self, name: &str, bytes: &[u8]) -> Result<(), RecordError> {
+        let path = self.folder.join(INPUTS).join(inside(name)?);
+        if let Some(parent) = path.parent() {
+            make(parent)?;
+        }
+        self.whole(&path, bytes)
+    }
+
+    /// Writes the manifest, replacing an earlier one.
+    pub fn manifest(&self, manifest: &Manifest) -> Result<(), RecordError> {
+        let path = self.folder.join(MANIFEST);
+        let mut bytes = serde_json::to_vec_pretty(manifest)
+            .map_err(|source| RecordError::Encode { path: path.clone(), source })?;
+        bytes.push(b'\n');
+        self.whole(&path, &bytes)
+    }
+
+    /// Writes the certificate's bytes, replacing an earlier one.
+    pub fn certificate(&self, bytes: &[u8]) -> Result<(), RecordError> {
+        self.whole(&self.folder.join(CERTIFICATE), bytes)
+    }
+
+    /// Hands all lines to the operating system, and to the disk where durability asks for it.
+    pub fn flush(&mut self) -> Result<(), RecordError> {
+        let sync = self.durability == Durability::Synced;
+        self.attempts.flush(sync)?;
+        self.episodes.flush(sync)
+    }
+
+    fn whole(&self, path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
+        write_whole(path, bytes, self.durability)
+    }
+}
+
+impl Drop for RecordWriter {
+    /// What was appended reaches the file also where a run ends early; errors were reported by an explicit flush.
+    fn drop(&mut self) {
+        let _best_effort = self.flush();
+    }
+}
+
+/// Writes a whole file: beside its place, synced where durability asks for it, then renamed, so that a reader sees the
+/// old file or the new one, never half of either.
+pub fn write_whole(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), RecordError> {
+    let at = |source| RecordError::Io { path: path.to_owned(), source };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder).map_err(at)?;
+    file.write_all(bytes).map_err(at)?;
+    if durability == Durability::Synced {
+        file.as_file().sync_all().map_err(at)?;
+    }
+    // Temporary files are private; a record is not.
+    set_readable(file.as_file()).map_err(at)?;
+    file.persist(path).map_err(|error| at(error.error))?;
+    if durability == Durability::Synced {
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(at)?;
+    }
+    Ok(())
+}
+
+fn set_readable(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.set_permissions(fs::Permissions::from_mode(0o644))
+}
+
+fn make(folder: &Path) -> Result<(), RecordError> {
+    fs::create_dir_all(folder).map_err(|source| RecordError::Io { path: folder.to_owned(), source })
+}
+
+/// A name as a path that stays inside: no root, no `..`, not empty.
+pub(crate) fn inside(name: &str) -> Result<&Path, RecordError> {
+    let path = Path::new(name);
+    let plain = !name.is_empty() && path.components().all(|part| matches!(part, Component::Normal(_)));
+    if plain { Ok(path) } else { Err(RecordError::Escapes { name: name.to_owned() }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{
+        Record, Tail,
+        episode::tests::episode,
+        manifest::tests::manifest,
+    };
+
+    fn written(lines: usize) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = RecordWriter::create(folder.path(), Durability::None).unwrap();
+        writer.manifest(&manifest()).unwrap();
+        for _ in 0..lines {
+            writer.episode(&episode("t0000000000000001", "raw", true)).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn what_was_written_reads_back() {
+        let folder = written(3);
+        let record = Record::open(folder.path()).unwrap();
+        assert_eq!(record.manifest(), &manifest());
+        let episodes: Vec<_> = record.episodes(Tail::Report).unwrap().collect::<Result<_, _>>().unwrap();
+        assert_eq!(episodes, vec![episode("t0000000000000001", "raw", true); 3]);
+    }
+
+    #[test]
+    fn a_second_record_in_one_folder_is_refused() {
+        let folder = written(1);
+        assert!(matches!(RecordWriter::create(folder.path(), Durability::None), Err(RecordError::Exists { .. })));
+    }
+
+    #[test]
+    fn a_second_writer_is_refused_while_the_first_lives() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = RecordWriter::create(folder.path(), Durability::None).unwrap();
+        assert!(matches!(RecordWriter::reopen(folder.path(), Durability::None), Err(RecordError::Busy { .. })));
+        drop(first);
+        assert!(RecordWriter::reopen(folder.path(), Durability::None).is_ok());
+    }
+
+    #[test]
+    fn reopening_cuts_the_torn_tail_at_every_place_and_keeps_whole_lines() {
+        let folder = written(2);
+        let path = folder.path().join(EPISODES);
+        let whole = fs::read(&path).unwrap();
+        let first = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+        for end in [first, first + 1, whole.len() - 1, whole.len()] {
+            fs::write(&path, &whole[..end]).unwrap();
+            let (mut writer, cut) = RecordWriter::reopen(folder.path(), Durability::Synced).unwrap();
+            let kept = if end == whole.len() { whole.len() } else { first };
+            assert_eq!(cut, (end - kept) as u64);
+            writer.episode(&episode("t0000000000000002", "L0", false)).unwrap();
+            drop(writer);
+            let record = Record::open(folder.path()).unwrap();
+            let lines: Vec<_> = record.episodes(Tail::Report).unwrap().collect::<Result<_, _>>().unwrap();
+            assert_eq!(lines.last().unwrap().task.0, "t0000000000000002");
+            assert_eq!(lines.len(), if kept == first { 2 } else { 3 });
+        }
+    }
+
+    #[test]
+    fn a_log_without_any_line_end_is_cut_to_nothing() {
+        let folder = written(0);
+        fs::write(folder.path().join(ATTEMPTS), vec![b'x'; 200_000]).unwrap();
+        let (_, cut) = RecordWriter::reopen(folder.path(), Durability::None).unwrap();
+        assert_eq!(cut, 200_000);
+    }
+
+    #[test]
+    fn a_surface_is_kept_once_and_checked_on_reading() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = RecordWriter::create(folder.path(), Durability::None).unwrap();
+        writer.manifest(&manifest()).unwrap();
+        let digest = Digest::of(b"{}");
+        writer.surface(&digest, b"{}").unwrap();
+        writer.surface(&digest, b"{}").unwrap();
+        let record = Record::open(folder.path()).unwrap();
+        assert_eq!(record.surface(&digest).unwrap(), b"{}");
+        fs::write(folder.path().join(SURFACES).join(format!("{}.json", digest.hex())), b"[]").unwrap();
+        assert!(matches!(record.surface(&digest), Err(RecordError::Surface { .. })));
+    }
+
+    #[test]
+    fn names_that_leave_the_record_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let writer = RecordWriter::create(folder.path(), Durability::None).unwrap();
+        for name in ["../x", "/x", "a/../../x", "", "./x"] {
+            assert!(matches!(writer.input(name, b""), Err(RecordError::Escapes { .. })), "{name}");
+        }
+        writer.input("catalogs/git.json", b"{}").unwrap();
+    }
+}

@@ -1,0 +1,44 @@
+//! What a person reads at the end: one table that fits 100 columns, then a sentence per verdict. From a certificate alone,
+//! so that a published one prints the same.
+
+mod grid;
+mod rows;
+mod sentence;
+
+use bench_protocol::verdict::FamilyKind;
+
+use crate::certificate::Certificate;
+
+pub use sentence::{MOCK_IS_NO_EVIDENCE, sentences};
+
+/// Widest line, in characters.
+pub const WIDTH: usize = 100;
+
+/// The tables of all families, a blank line between them; lines end in `\n` and hold at most [`WIDTH`] characters.
+pub fn table(certificate: &Certificate) -> String {
+    let tables: Vec<String> =
+        certificate.families.keys().map(|&family| family_table(certificate, family)).collect();
+    tables.join("\n")
+}
+
+fn family_table(certificate: &Certificate, family: FamilyKind) -> String {
+    grid::render(rows::heads(certificate, family), &rows::rows(certificate, family))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificate::fixture::certificate;
+
+    #[test]
+    fn the_table_of_a_plumbing_run_reads_like_this() {
+        insta::assert_snapshot!(table(&certificate()));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_promised() {
+        for line in table(&certificate()).lines() {
+            assert!(line.chars().count() <= WIDTH, "{line}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Columns of text.
+
+/// A column's head and side: numbers stand right, words left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) text: &'static str,
+    pub(super) right: bool,
+}
+
+/// Left-aligned.
+pub(super) const fn word(text: &'static str) -> Head {
+    Head { text, right: false }
+}
+
+/// Right-aligned.
+pub(super) const fn number(text: &'static str) -> Head {
+    Head { text, right: true }
+}
+
+/// Renders rows under their heads, columns two spaces apart, as wide as their widest cell. No trailing spaces.
+pub(super) fn render(heads: &[Head], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain([heads[column].text.chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let line = |cells: Vec<&str>| {
+        let padded: Vec<String> = cells
+            .iter()
+            .zip(heads)
+            .zip(&widths)
+            .map(|((cell, head), &width)| if head.right { format!("{cell:>width$}") } else { format!("{cell:<width$}") })
+            .collect();
+        padded.join("  ").trim_end().to_owned() + "\n"
+    };
+    let mut out = line(heads.iter().map(|head| head.text).collect());
+    let rule: Vec<String> = widths.iter().map(|&width| "─".repeat(width)).collect();
+    out.push_str(&rule.join("  "));
+    out.push('\n');
+    for row in rows {
+        out.push_str(&line(row.iter().map(String::as_str).collect()));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stand_left_numbers_right_and_lines_have_no_trailing_space() {
+        let rows = vec![vec!["raw".to_owned(), "7".to_owned(), String::new()], vec!["L0".to_owned(), "12".to_owned(), "x".to_owned()]];
+        insta::assert_snapshot!(render(&[word("arm"), number("n"), word("verdict")], &rows), @r"
+        arm   n  verdict
+        ───  ──  ───────
+        raw   7
+        L0   12  x
+        ");
+    }
+}

@@ -1,0 +1,220 @@
+//! The rows of a family's table.
+
+use bench_protocol::verdict::{Endpoint, FamilyKind, Status};
+
+use super::grid::{Head, number, word};
+use crate::{
+    analysis::Role,
+    certificate::{ArmReport, Certificate, ControlReport, Demand, IntervalReport, LevelReport, number::Fraction},
+    record::RunKind,
+};
+
+const TOOL_HEADS: &[Head] = &[
+    word("arm"),
+    number("n"),
+    number("sel %"),
+    number("args %"),
+    number("difference, 90 % CI"),
+    number("loss/gain"),
+    number("trips"),
+    number("tokens"),
+    word("verdict"),
+];
+
+const TOOL_HEADS_OTHER_LEVEL: &[Head] = &[
+    word("arm"),
+    number("n"),
+    number("sel %"),
+    number("args %"),
+    number("difference, CI"),
+    number("loss/gain"),
+    number("trips"),
+    number("tokens"),
+    word("verdict"),
+];
+
+const RESULT_HEADS: &[Head] = &[
+    word("arm"),
+    number("n"),
+    number("answer %"),
+    number("difference, 90 % CI"),
+    number("loss/gain"),
+    number("trips"),
+    number("expanded %"),
+    word("verdict"),
+];
+
+const RESULT_HEADS_OTHER_LEVEL: &[Head] = &[
+    word("arm"),
+    number("n"),
+    number("answer %"),
+    number("difference, CI"),
+    number("loss/gain"),
+    number("trips"),
+    number("expanded %"),
+    word("verdict"),
+];
+
+/// The heads; the level of the interval stands in them where it is the usual one.
+pub(super) fn heads(certificate: &Certificate, family: FamilyKind) -> &'static [Head] {
+    let usual = certificate.rule.alpha == "0.0500000";
+    match (family.has_tools(), usual) {
+        (true, true) => TOOL_HEADS,
+        (true, false) => TOOL_HEADS_OTHER_LEVEL,
+        (false, true) => RESULT_HEADS,
+        (false, false) => RESULT_HEADS_OTHER_LEVEL,
+    }
+}
+
+/// A row per arm, in the order of the certificate.
+pub(super) fn rows(certificate: &Certificate, family: FamilyKind) -> Vec<Vec<String>> {
+    certificate.arms.iter().filter(|arm| arm.family == family).map(|arm| row(certificate, family, arm)).collect()
+}
+
+fn row(certificate: &Certificate, family: FamilyKind, arm: &ArmReport) -> Vec<String> {
+    let effect = effect(certificate, family, arm);
+    let rate = |endpoint| arm.rates.get(&endpoint).map_or_else(dash, |rate| percent(*rate));
+    let episodes = arm.flow.attempted.max(1) as f64;
+    let n = arm.rates.values().next().map_or(0, |rate| rate.den);
+    let mut cells = vec![arm.arm.to_string(), group(n)];
+    if family.has_tools() {
+        cells.extend([rate(Endpoint::Selection), rate(Endpoint::Arguments)]);
+    } else {
+        cells.push(rate(Endpoint::Answer));
+    }
+    cells.push(effect.as_ref().map_or_else(dash, Effect::difference));
+    cells.push(effect.as_ref().map_or_else(dash, |effect| format!("{}/{}", effect.loss, effect.gain)));
+    cells.push(format!("{:.2}", arm.extra_trips as f64 / episodes));
+    if family.has_tools() {
+        cells.push(certificate.sizes.get(&*arm.arm).map_or_else(dash, |size| group(size.tokens)));
+    } else {
+        cells.push(format!("{:.1}", 100.0 * arm.episodes_with_meta as f64 / episodes));
+    }
+    cells.push(verdict(certificate, family, arm));
+    cells
+}
+
+/// The effect that a row shows: on the stricter endpoint, on first calls for a control that must show damage there.
+struct Effect<'a> {
+    difference: Fraction,
+    interval: Option<&'a IntervalReport>,
+    loss: u64,
+    gain: u64,
+}
+
+impl Effect<'_> {
+    /// Percentage points with their interval: `-0.4 [-1.1, +0.3]`.
+    fn difference(&self) -> String {
+        let point = 100.0 * self.difference.value();
+        let end = |text: &str| text.parse::<f64>().map_or_else(|_| "?".to_owned(), |end| signed(100.0 * end));
+        match self.interval {
+            Some(interval) => format!("{} [{}, {}]", signed(point), end(&interval.lower), end(&interval.upper)),
+            None => signed(point),
+        }
+    }
+}
+
+fn effect<'a>(certificate: &'a Certificate, family: FamilyKind, arm: &ArmReport) -> Option<Effect<'a>> {
+    let strict = if family.has_tools() { Endpoint::Arguments } else { Endpoint::Answer };
+    let control = control(certificate, family, &arm.arm);
+    if let Some(damage) = control.and_then(|control| control.damage.as_ref()) {
+        return Some(Effect {
+            difference: damage.difference,
+            interval: Some(&damage.interval),
+            loss: damage.loss,
+            gain: damage.gain,
+        });
+    }
+    let of_level = level(certificate, family, &arm.arm).and_then(|level| level.endpoints.get(&strict));
+    let seen = of_level.or_else(|| control.and_then(|control| control.endpoints.get(&strict)))?;
+    Some(Effect { difference: seen.difference, interval: seen.intervals.first(), loss: seen.loss, gain: seen.gain })
+}
+
+pub(super) fn level<'a>(certificate: &'a Certificate, family: FamilyKind, arm: &str) -> Option<&'a LevelReport> {
+    certificate.levels.iter().find(|level| level.family == family && &*level.arm == arm)
+}
+
+pub(super) fn control<'a>(certificate: &'a Certificate, family: FamilyKind, arm: &str) -> Option<&'a ControlReport> {
+    certificate.controls.iter().find(|control| control.family == family && &*control.arm == arm)
+}
+
+fn verdict(certificate: &Certificate, family: FamilyKind, arm: &ArmReport) -> String {
+    if arm.role == Role::Reference {
+        return "reference".to_owned();
+    }
+    if let Some(level) = level(certificate, family, &arm.arm) {
+        return status_word(level.status, certificate.kind).to_owned();
+    }
+    match control(certificate, family, &arm.arm) {
+        None => "not run".to_owned(),
+        Some(control) => match (control.demand, control.behaved) {
+            (Demand::Agrees, true) => "agrees",
+            (Demand::Agrees, false) => "TOO NOISY",
+            (Demand::NotCertified, true) => "caught",
+            (Demand::NotCertified, false) => "NOT CAUGHT",
+            (Demand::Damage, true) => "damage seen",
+            (Demand::Damage, false) => "NO DAMAGE SEEN",
+        }
+        .to_owned(),
+    }
+}
+
+/// The verdict word; a mock's words say that they are a mock's.
+pub(super) fn status_word(status: Status, kind: RunKind) -> &'static str {
+    match (kind, status) {
+        (RunKind::Live, status) => status.word(),
+        (RunKind::Plumbing, Status::Certified) => "would certify (mock)",
+        (RunKind::Plumbing, Status::Failed) => "would fail (mock)",
+        (RunKind::Plumbing, Status::Inconclusive) => "inconclusive (mock)",
+        (RunKind::Plumbing, Status::NotTested) => "not-tested (mock)",
+        (RunKind::Plumbing, Status::NotEvaluated) => "not-evaluated (mock)",
+        (RunKind::Plumbing, Status::NoVerdict) => "no-verdict (mock)",
+    }
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn percent(rate: Fraction) -> String {
+    if rate.den == 0 { dash() } else { format!("{:.1}", 100.0 * rate.value()) }
+}
+
+/// One decimal with its sign; zero has none.
+pub(super) fn signed(x: f64) -> String {
+    let text = format!("{x:+.1}");
+    if matches!(text.as_str(), "+0.0" | "-0.0") { "0.0".to_owned() } else { text }
+}
+
+/// Thousands apart: `9,688`.
+pub(super) fn group(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_grouped_and_zero_has_no_sign() {
+        assert_eq!([0, 999, 1_000, 9_688, 1_234_567].map(group), ["0", "999", "1,000", "9,688", "1,234,567"]);
+        assert_eq!([-0.04, 0.04, -0.06, 1.25].map(signed), ["0.0", "0.0", "-0.1", "+1.2"]);
+    }
+
+    #[test]
+    fn every_mock_word_says_mock_and_no_live_word_does() {
+        use Status::{Certified, Failed, Inconclusive, NoVerdict, NotEvaluated, NotTested};
+        for status in [Certified, Failed, Inconclusive, NotTested, NotEvaluated, NoVerdict] {
+            assert!(status_word(status, RunKind::Plumbing).ends_with("(mock)"));
+            assert!(!status_word(status, RunKind::Live).contains("mock"));
+        }
+    }
+}
