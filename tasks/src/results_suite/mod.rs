@@ -1,12 +1,32 @@
 //! The result suite: questions about one tool result, which a digest may have lost the answer to.
+//!
+//! Its items are built from tools whose results R digests: those of git and github that declare no output schema, are
+//! not named like a reader of files, and are not said to return file contents. The text results of `everything` are
+//! shorter than any digest acts on, or repeat their own arguments, so none of its tools can carry a question.
+//!
+//! Every item has its own frame, `results/<kind>/<format>/<voice>`, up to [`ResultGenerator::frames`] items: a recipe
+//! (kind and format) draws records and a question, and a voice puts the question.
 
 pub mod answer;
+mod draw;
+mod generate;
+mod kind;
+pub mod losable;
+mod pools;
+mod reader;
+mod recipes;
+mod shapes;
+#[cfg(test)]
+mod tests;
+mod wording;
+mod world;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::{generate::ResultGenerator, kind::Kind, losable::losable};
 use crate::{
     result::ToolResult,
     task::{Suite, TaskId},
