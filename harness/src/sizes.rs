@@ -64,8 +64,7 @@ impl ArmSizes {
     pub fn of(arm: &dyn Arm, definitions: &Definitions) -> Result<Self, ArmError> {
         let session = arm.open(Scope::Catalogs)?;
         let servers = definitions.servers.iter().map(|server| (server.name.to_string(), Size::default())).collect();
-        let mut sizes =
-            Self { arm: arm.info().id.0.clone(), servers, shared: Size::default(), total: Size::default() };
+        let mut sizes = Self { arm: arm.info().id.0.clone(), servers, shared: Size::default(), total: Size::default() };
         for tool in session.surface().tools() {
             match definitions.names.get(tool.name()) {
                 Some(Named::Tool(place)) => sizes.servers[place.server].1.add(tool),
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_of_every_arm() {
+    fn sizes_of_every_kind_of_surface() {
         let registry = Registry::new(&context()).unwrap();
         let mut lines = Vec::new();
         let mut raw = 0;
@@ -141,12 +140,23 @@ mod tests {
             if info.id.0 == "raw" {
                 raw = sizes.total.tokens;
             }
+            if ["raw-again", "planted-loss", "results-raw", "R-again", "R-no-expand"].contains(&info.id.0.as_str()) {
+                continue;
+            }
             for (server, size) in &sizes.servers {
                 let lowered = arm.fallbacks().get(server).map(|why| format!("  {why}")).unwrap_or_default();
-                lines.push(format!("{:12} {server:19} {:3} {:6} {:5}{lowered}", info.id.0, size.tools, size.bytes, size.tokens));
+                lines.push(format!(
+                    "{:12} {server:19} {:3} {:6} {:5}{lowered}",
+                    info.id.0, size.tools, size.bytes, size.tokens
+                ));
             }
             let Size { tools, bytes, tokens } = sizes.total;
-            lines.push(format!("{:12} {:19} {tools:3} {bytes:6} {tokens:5}  {} ppm", info.id.0, "all", saving_ppm(tokens, raw)));
+            lines.push(format!(
+                "{:12} {:19} {tools:3} {bytes:6} {tokens:5}  {} ppm",
+                info.id.0,
+                "all",
+                saving_ppm(tokens, raw)
+            ));
         }
         insta::assert_snapshot!(lines.join("\n"));
     }

@@ -34,9 +34,19 @@ impl ShownTool {
     /// A tool of this name, description and schema. The schema is written compactly, its key order kept.
     pub fn new(name: String, description: Option<String>, schema: &Value) -> Result<Self, serde_json::Error> {
         let schema = serde_json::value::to_raw_value(schema)?;
-        let json =
-            serde_json::to_string(&Neutral { name: &name, description: description.as_deref(), input_schema: &schema })?;
-        Ok(Self { name, description, schema, json: json.into_boxed_str(), wire: OnceLock::new(), tokens: OnceLock::new() })
+        let json = serde_json::to_string(&Neutral {
+            name: &name,
+            description: description.as_deref(),
+            input_schema: &schema,
+        })?;
+        Ok(Self {
+            name,
+            description,
+            schema,
+            json: json.into_boxed_str(),
+            wire: OnceLock::new(),
+            tokens: OnceLock::new(),
+        })
     }
 
     /// The name shown, legal for every provider.

@@ -106,9 +106,9 @@ impl ArmSession for PlantedSession {
 fn is_hit(seed: &[u8; 32], ppm: u32, call: &ToolCall) -> bool {
     let arguments = serde_json::Value::Object(call.arguments.clone()).to_string();
     let digest = Digest::of_parts([seed.as_slice(), call.name.as_bytes(), &[0], arguments.as_bytes()]);
-    let head = digest.hex()[..16].bytes().fold(0_u64, |head, digit| {
-        (head << 4) | u64::from(char::from(digit).to_digit(16).unwrap_or_default())
-    });
+    let head = digest.hex()[..16]
+        .bytes()
+        .fold(0_u64, |head, digit| (head << 4) | u64::from(char::from(digit).to_digit(16).unwrap_or_default()));
     ((u128::from(head) * u128::from(MILLION)) >> 64) < u128::from(ppm)
 }
 
@@ -160,7 +160,10 @@ mod tests {
         let definitions = Definitions::new(&context().catalogs).unwrap();
         for block in names_only_blocks(&definitions).unwrap() {
             for tool in block.shown {
-                assert_eq!(tool.json(), format!("{{\"name\":\"{}\",\"input_schema\":{{\"type\":\"object\"}}}}", tool.name()));
+                assert_eq!(
+                    tool.json(),
+                    format!("{{\"name\":\"{}\",\"input_schema\":{{\"type\":\"object\"}}}}", tool.name())
+                );
             }
         }
     }

@@ -5,8 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use bench_tasks::catalog::{Catalog, Catalogs, ToolDef};
 
 use super::{
-    ArmError,
-    lossless,
+    ArmError, lossless,
     names::{Names, Place},
 };
 use crate::surface::ShownTool;

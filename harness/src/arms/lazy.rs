@@ -84,9 +84,9 @@ fn block(definitions: &Definitions, server: usize, pins: &BTreeSet<usize>) -> Re
 fn index(definitions: &Definitions, server: usize) -> Result<Arc<ShownTool>, ArmError> {
     let own = &definitions.servers[server];
     let mut description = format!(
-        "Index of the {} tools on the `{}` server, as name(required, optional?): purpose. To use one, call this with its \
+        "Index of the {} on the `{}` server, as name(required, optional?): purpose. To use one, call this with its \
          tool_name: you get its full definition, and it joins your tools under its own name, to be called directly.",
-        own.tools.len(),
+        if own.tools.len() == 1 { "one tool".to_owned() } else { format!("{} tools", own.tools.len()) },
         own.name
     );
     for tool in &own.tools {
@@ -102,7 +102,8 @@ fn index(definitions: &Definitions, server: usize) -> Result<Arc<ShownTool>, Arm
 
 /// A schema meta tool of this name and description.
 pub(super) fn schema_meta(name: &str, description: String) -> Result<Arc<ShownTool>, ArmError> {
-    let schema = json!({ "type": "object", "properties": { TOOL_NAME: { "type": "string" } }, "required": [TOOL_NAME] });
+    let schema =
+        json!({ "type": "object", "properties": { TOOL_NAME: { "type": "string" } }, "required": [TOOL_NAME] });
     shown(name, Some(description), &schema)
 }
 
@@ -126,9 +127,8 @@ fn signature(name: &str, schema: &Value) -> String {
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     let required: Vec<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-    let described = properties
-        .keys()
-        .map(|key| if required.contains(&key.as_str()) { key.clone() } else { format!("{key}?") });
+    let described =
+        properties.keys().map(|key| if required.contains(&key.as_str()) { key.clone() } else { format!("{key}?") });
     let undescribed = required.iter().filter(|key| !properties.contains_key(**key)).map(|&key| key.to_owned());
     format!("{name}({})", described.chain(undescribed).collect::<Vec<_>>().join(", "))
 }

@@ -74,11 +74,8 @@ impl LevelArm {
     /// An arm that shows every tool from the start, and so can serve one tool alone too. Meta tools stand last in a
     /// block and accompany the tool.
     pub(super) fn direct(info: ArmInfo, definitions: Arc<Definitions>, blocks: Vec<Block>) -> Self {
-        let single = definitions
-            .servers
-            .iter()
-            .map(|server| server.tools.iter().map(|_| OnceLock::new()).collect())
-            .collect();
+        let single =
+            definitions.servers.iter().map(|server| server.tools.iter().map(|_| OnceLock::new()).collect()).collect();
         let mut arm = Self::new(info, definitions, blocks, BTreeMap::new());
         if let Some(inner) = Arc::get_mut(&mut arm.inner) {
             inner.single = single;

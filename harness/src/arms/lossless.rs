@@ -140,9 +140,8 @@ fn walk(members: &Map<String, Value>, name: Option<&str>, describe: &dyn Fn(&str
 
 /// True where a title says no more than the name: the same letters and digits, whatever case and punctuation.
 fn restates(title: &str, name: &str) -> bool {
-    let letters = |text: &str| {
-        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<Vec<char>>()
-    };
+    let letters =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<Vec<char>>();
     let title = letters(title);
     !title.is_empty() && title == letters(name)
 }

@@ -1,6 +1,7 @@
 //! Arms: the ways to present the catalogs to a model. Nothing here is async, and nothing sees an utterance or a gold.
 
 mod columnar;
+pub mod contract;
 mod controls;
 pub mod definitions;
 mod digest;

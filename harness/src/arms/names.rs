@@ -68,13 +68,15 @@ impl Names {
     /// Names every tool of the catalogs, and the meta tools of every server.
     pub fn new(catalogs: &Catalogs) -> Self {
         let mut taken = HashSet::new();
-        let wanted = catalogs.catalogs.iter().map(|catalog| {
-            catalog.tools.iter().map(|tool| legal(&catalog.server, &tool.name)).collect()
-        });
+        let wanted = catalogs
+            .catalogs
+            .iter()
+            .map(|catalog| catalog.tools.iter().map(|tool| legal(&catalog.server, &tool.name)).collect());
         let tools = settle(wanted.collect(), &mut taken);
-        let wanted = catalogs.catalogs.iter().map(|catalog| {
-            MetaKind::ALL.iter().map(|kind| legal(&catalog.server, kind.suffix())).collect()
-        });
+        let wanted = catalogs
+            .catalogs
+            .iter()
+            .map(|catalog| MetaKind::ALL.iter().map(|kind| legal(&catalog.server, kind.suffix())).collect());
         let metas: Vec<[String; 3]> = settle(wanted.collect(), &mut taken)
             .into_iter()
             .map(|names| {

@@ -19,7 +19,9 @@ pub(super) fn split(text: &str) -> Vec<&str> {
         let end = at + c.len_utf8();
         let cut = match c {
             '。' | '！' | '？' => true,
-            '.' | '!' | '?' | '"' | '\'' | '`' | ')' | ']' | '”' | '’' | '*' => ends_sentence(&text[..end], &text[end..]),
+            '.' | '!' | '?' | '"' | '\'' | '`' | ')' | ']' | '”' | '’' | '*' => {
+                ends_sentence(&text[..end], &text[end..])
+            }
             '\n' => ends_block(&text[end..]),
             _ => false,
         };
@@ -88,9 +90,15 @@ mod tests {
 
     #[test]
     fn a_sentence_ends_at_its_mark() {
-        assert_eq!(split("Reads a file. Must be UTF-8! Why? Because."), ["Reads a file.", "Must be UTF-8!", "Why?", "Because."]);
+        assert_eq!(
+            split("Reads a file. Must be UTF-8! Why? Because."),
+            ["Reads a file.", "Must be UTF-8!", "Why?", "Because."]
+        );
         assert_eq!(split("Takes at most 5. Then stops."), ["Takes at most 5.", "Then stops."]);
-        assert_eq!(split("Says \"stop.\" Then stops. (Or not.) End"), ["Says \"stop.\"", "Then stops.", "(Or not.)", "End"]);
+        assert_eq!(
+            split("Says \"stop.\" Then stops. (Or not.) End"),
+            ["Says \"stop.\"", "Then stops.", "(Or not.)", "End"]
+        );
     }
 
     #[test]

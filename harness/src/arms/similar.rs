@@ -23,8 +23,7 @@ pub(super) fn closest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) ->
 
 /// Letter pairs, sorted; ends are marked so that names of one letter have some too.
 fn pairs(name: &str) -> Vec<(char, char)> {
-    let letters: Vec<char> =
-        ['^'].into_iter().chain(name.chars().flat_map(char::to_lowercase)).chain(['$']).collect();
+    let letters: Vec<char> = ['^'].into_iter().chain(name.chars().flat_map(char::to_lowercase)).chain(['$']).collect();
     let mut pairs: Vec<(char, char)> = letters.windows(2).map(|pair| (pair[0], pair[1])).collect();
     pairs.sort_unstable();
     pairs
