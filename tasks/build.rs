@@ -8,15 +8,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
+        if path.extension().is_some_and(|extension| extension == "toml") {
             println!("cargo::rerun-if-changed={}", path.display());
-            let name = path
-                .file_name()
-                .and_then(|name| name.to_str())
-                .ok_or("a file name in intents/ is not UTF-8")?;
+            let name = path.file_name().and_then(|name| name.to_str()).ok_or("a file name in intents/ is not UTF-8")?;
             names.push(name.to_owned());
         }
     }

@@ -62,43 +62,28 @@ impl Catalogs {
     /// # Errors
     /// Names the file, the place in it and the cause; also when the folder holds no catalog.
     pub fn load(folder: &Path) -> Result<Self, TasksError> {
-        let read_error = |path: &Path, source| TasksError::Read {
-            path: path.to_owned(),
-            source,
-        };
+        let read_error = |path: &Path, source| TasksError::Read { path: path.to_owned(), source };
         let mut files = Vec::new();
         let mut index = Vec::new();
         for entry in fs::read_dir(folder).map_err(|source| read_error(folder, source))? {
             let path = entry.map_err(|source| read_error(folder, source))?.path();
-            let name = path
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-                .unwrap_or_default();
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             if name == "index.toml" || name == "index.json" {
                 let bytes = fs::read(&path).map_err(|source| read_error(&path, source))?;
-                index.extend(provenance::parse(
-                    &path.display().to_string(),
-                    &name,
-                    &bytes,
-                )?);
+                index.extend(provenance::parse(&path.display().to_string(), &name, &bytes)?);
             } else if let Some(server) = name.strip_suffix(".json") {
                 let bytes = fs::read(&path).map_err(|source| read_error(&path, source))?;
                 files.push((server.to_owned(), path.display().to_string(), bytes.into()));
             }
         }
         if files.is_empty() {
-            return Err(TasksError::NoCatalog {
-                path: folder.to_owned(),
-            });
+            return Err(TasksError::NoCatalog { path: folder.to_owned() });
         }
         Self::from_files(files, &index)
     }
 
     /// Builds catalogs from `(server, file as named in messages, bytes)` and the provenance known of them.
-    pub fn from_files(
-        files: Vec<(String, String, Arc<[u8]>)>,
-        index: &[Provenance],
-    ) -> Result<Self, TasksError> {
+    pub fn from_files(files: Vec<(String, String, Arc<[u8]>)>, index: &[Provenance]) -> Result<Self, TasksError> {
         let mut catalogs = Vec::with_capacity(files.len());
         for (server, file, bytes) in files {
             let mut catalog = Catalog::parse(&server, &file, bytes)?;
@@ -108,11 +93,7 @@ impl Catalogs {
                         "is sha256 {}, but the index says {}; capture it again or correct the index",
                         catalog.sha256, provenance.sha256
                     );
-                    return Err(TasksError::Catalog {
-                        file,
-                        place: "whole file".into(),
-                        cause,
-                    });
+                    return Err(TasksError::Catalog { file, place: "whole file".into(), cause });
                 }
                 catalog.provenance = Some(provenance.clone());
             }
@@ -124,10 +105,7 @@ impl Catalogs {
 
     /// The catalog of `server`.
     pub fn get(&self, server: &str) -> Option<&Catalog> {
-        let at = self
-            .catalogs
-            .binary_search_by(|catalog| (*catalog.server).cmp(server))
-            .ok()?;
+        let at = self.catalogs.binary_search_by(|catalog| (*catalog.server).cmp(server)).ok()?;
         self.catalogs.get(at)
     }
 
@@ -138,17 +116,12 @@ impl Catalogs {
 
     /// Number of tools over all catalogs.
     pub fn tool_count(&self) -> usize {
-        self.catalogs
-            .iter()
-            .map(|catalog| catalog.tools.len())
-            .sum()
+        self.catalogs.iter().map(|catalog| catalog.tools.len()).sum()
     }
 
     /// All tools in catalog order, then upstream order.
     pub fn tools(&self) -> impl Iterator<Item = (&Catalog, &Arc<ToolDef>)> {
-        self.catalogs
-            .iter()
-            .flat_map(|catalog| catalog.tools.iter().map(move |tool| (catalog, tool)))
+        self.catalogs.iter().flat_map(|catalog| catalog.tools.iter().map(move |tool| (catalog, tool)))
     }
 }
 
@@ -160,11 +133,7 @@ impl Catalog {
     /// lone surrogate, a member of the wrong type.
     pub fn parse(server: &str, file: &str, bytes: Arc<[u8]>) -> Result<Self, TasksError> {
         let parsed = parse::parse(file, &bytes)?;
-        let instructions = parsed
-            .initialize
-            .get("instructions")
-            .and_then(Value::as_str)
-            .map(str::to_owned);
+        let instructions = parsed.initialize.get("instructions").and_then(Value::as_str).map(str::to_owned);
         Ok(Self {
             server: server.into(),
             sha256: hex(&Sha256::digest(&bytes)),
@@ -185,11 +154,12 @@ impl Catalog {
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
-    bytes
-        .iter()
-        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-            // Writing to a `String` cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a `String` cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,13 +40,7 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self {
-            scored_frames: 6,
-            dev_frames: 2,
-            abstain_frames: 30,
-            fillings: 16,
-            seed: [0; 32],
-        }
+        Self { scored_frames: 6, dev_frames: 2, abstain_frames: 30, fillings: 16, seed: [0; 32] }
     }
 }
 
@@ -68,20 +62,13 @@ pub fn check(intents: &Intents, catalogs: &Catalogs, options: &CheckOptions) -> 
 }
 
 /// Equal utterances with different golds among a few items of every frame.
-fn ambiguous(
-    intents: &Intents,
-    catalogs: &Catalogs,
-    options: &CheckOptions,
-    findings: &mut Vec<Finding>,
-) {
+fn ambiguous(intents: &Intents, catalogs: &Catalogs, options: &CheckOptions, findings: &mut Vec<Finding>) {
     for frames in [FrameSet::Scored, FrameSet::Dev] {
         let of_set = |abstain: bool| {
             intents
                 .frames()
                 .iter()
-                .filter(|frame| {
-                    frame.dev == (frames == FrameSet::Dev) && frame.tool.is_none() == abstain
-                })
+                .filter(|frame| frame.dev == (frames == FrameSet::Dev) && frame.tool.is_none() == abstain)
                 .count()
         };
         let plan = Plan {
@@ -92,16 +79,8 @@ fn ambiguous(
             frames,
             allow_incomplete: true,
         };
-        if let Err(error @ TasksError::Ambiguous { .. }) =
-            Generator::new(intents, catalogs, options.seed, plan)
-        {
-            findings.push(Finding::error(
-                FindingKind::Ambiguous,
-                &"".into(),
-                None,
-                None,
-                error.to_string(),
-            ));
+        if let Err(error @ TasksError::Ambiguous { .. }) = Generator::new(intents, catalogs, options.seed, plan) {
+            findings.push(Finding::error(FindingKind::Ambiguous, &"".into(), None, None, error.to_string()));
         }
     }
 }

@@ -74,6 +74,9 @@ pub enum TasksError {
     /// A plan that cannot be carried out.
     #[error("plan: {0}")]
     Plan(String),
+    /// Answers of a reader that don't fit the sheet.
+    #[error("audit: {0}")]
+    Audit(String),
 }
 
 /// `1 error`, `2 errors`.

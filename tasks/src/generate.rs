@@ -47,17 +47,9 @@ impl Generator {
     /// # Errors
     /// If the intents hold errors, a tool has too few frames, the plan asks for tasks of no frame, or (up to
     /// [`AMBIGUITY_BOUND`] tasks) two tasks say the same and want different calls.
-    pub fn new(
-        intents: &Intents,
-        catalogs: &Catalogs,
-        seed: [u8; 32],
-        plan: Plan,
-    ) -> Result<Self, TasksError> {
+    pub fn new(intents: &Intents, catalogs: &Catalogs, seed: [u8; 32], plan: Plan) -> Result<Self, TasksError> {
         intents.require_sound()?;
-        let planned = |frame: &Frame| PlannedFrame {
-            frame: frame.clone(),
-            sampler: Sampler::new(frame, &seed),
-        };
+        let planned = |frame: &Frame| PlannedFrame { frame: frame.clone(), sampler: Sampler::new(frame, &seed) };
         let mut columns = Vec::new();
         if plan.tool_tasks > 0 {
             for (catalog, tool) in catalogs.tools() {
@@ -66,9 +58,7 @@ impl Generator {
                     .filter(|frame| plan.frames.takes(frame))
                     .take(plan.frames_per_tool)
                     .collect();
-                plan.require(frames.len(), plan.frames_per_tool, || {
-                    format!("{}/{}", catalog.server, tool.name)
-                })?;
+                plan.require(frames.len(), plan.frames_per_tool, || format!("{}/{}", catalog.server, tool.name))?;
                 columns.push(frames);
             }
         }
@@ -78,23 +68,14 @@ impl Generator {
             .map(|frame| planned(frame))
             .collect();
 
-        let wanted = if plan.abstain_tasks > 0 {
-            plan.abstain_frames
-        } else {
-            0
-        };
-        let abstain_frames: Vec<_> = intents
-            .abstain()
-            .filter(|frame| plan.frames.takes(frame))
-            .take(wanted)
-            .map(planned)
-            .collect();
+        let wanted = if plan.abstain_tasks > 0 { plan.abstain_frames } else { 0 };
+        let abstain_frames: Vec<_> =
+            intents.abstain().filter(|frame| plan.frames.takes(frame)).take(wanted).map(planned).collect();
         plan.require(abstain_frames.len(), wanted, || "abstain".to_owned())?;
 
-        for (tasks, frames, kind) in [
-            (plan.tool_tasks, &tool_frames, "tool"),
-            (plan.abstain_tasks, &abstain_frames, "abstain"),
-        ] {
+        for (tasks, frames, kind) in
+            [(plan.tool_tasks, &tool_frames, "tool"), (plan.abstain_tasks, &abstain_frames, "abstain")]
+        {
             if tasks > 0 && frames.is_empty() {
                 return Err(TasksError::Plan(format!(
                     "asks for {tasks} {kind} tasks, but there is no {kind} frame to make them from"
@@ -104,11 +85,7 @@ impl Generator {
         if plan.tool_tasks.checked_add(plan.abstain_tasks).is_none() {
             return Err(TasksError::Plan("asks for more than 2^64 tasks".into()));
         }
-        let generator = Self {
-            plan,
-            tool_frames,
-            abstain_frames,
-        };
+        let generator = Self { plan, tool_frames, abstain_frames };
         if generator.len() <= AMBIGUITY_BOUND {
             generator.require_unambiguous()?;
         }
@@ -132,10 +109,7 @@ impl Generator {
 
     /// The frames in use: tool frames in their order, then abstain frames.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
-        self.tool_frames
-            .iter()
-            .chain(&self.abstain_frames)
-            .map(|planned| &planned.frame)
+        self.tool_frames.iter().chain(&self.abstain_frames).map(|planned| &planned.frame)
     }
 
     /// Task `index` of the plan; `None` beyond its end. The same for every generator of the same inputs.
@@ -152,21 +126,13 @@ impl Generator {
     /// Item `item` of the `frame`-th frame in [`Generator::frames`] order, for draws with other weights than the
     /// plan's (warm-up traces).
     pub fn frame_task(&self, frame: usize, item: u64) -> Option<Task> {
-        self.tool_frames
-            .iter()
-            .chain(&self.abstain_frames)
-            .nth(frame)
-            .map(|planned| planned.task(item))
+        self.tool_frames.iter().chain(&self.abstain_frames).nth(frame).map(|planned| planned.task(item))
     }
 
     /// The frame of task `index`, and the item's number within it.
     fn locate(&self, index: u64) -> Option<(&PlannedFrame, u64)> {
         let (is_abstain, at) = self.plan.spread(index)?;
-        let frames = if is_abstain {
-            &self.abstain_frames
-        } else {
-            &self.tool_frames
-        };
+        let frames = if is_abstain { &self.abstain_frames } else { &self.tool_frames };
         let count = frames.len() as u64;
         #[expect(clippy::cast_possible_truncation, reason = "below a Vec's length")]
         let frame = frames.get(at.checked_rem(count)? as usize)?;
@@ -181,15 +147,8 @@ impl Generator {
             let gold: [u8; 32] = Sha256::digest(gold_key(&task.gold)).into();
             let (first_gold, first) = *seen.entry(utterance).or_insert((gold, index));
             if first_gold != gold {
-                let first = self
-                    .task(first)
-                    .map(|task| task.frame.to_string())
-                    .unwrap_or_default();
-                return Err(TasksError::Ambiguous {
-                    first,
-                    second: task.frame.to_string(),
-                    utterance: task.utterance,
-                });
+                let first = self.task(first).map(|task| task.frame.to_string()).unwrap_or_default();
+                return Err(TasksError::Ambiguous { first, second: task.frame.to_string(), utterance: task.utterance });
             }
         }
         Ok(())
@@ -201,13 +160,7 @@ fn gold_key(gold: &[GoldCall]) -> String {
     use std::fmt::Write as _;
     gold.iter().fold(String::new(), |mut key, call| {
         // Writing to a `String` cannot fail.
-        let _ = write!(
-            key,
-            "{}\0{}\0{}\0",
-            call.server,
-            call.tool,
-            serde_json::Value::from(call.arguments.clone())
-        );
+        let _ = write!(key, "{}\0{}\0{}\0", call.server, call.tool, serde_json::Value::from(call.arguments.clone()));
         key
     })
 }
@@ -216,12 +169,8 @@ impl PlannedFrame {
     fn task(&self, item: u64) -> Task {
         let frame = &self.frame;
         let draw = self.sampler.draw(item);
-        let rows: Vec<Row<'_>> = frame
-            .slots
-            .iter()
-            .zip(&draw.indices)
-            .map(|(slot, &index)| slot.pool.get(index))
-            .collect();
+        let rows: Vec<Row<'_>> =
+            frame.slots.iter().zip(&draw.indices).map(|(slot, &index)| slot.pool.get(index)).collect();
         let gold = frame
             .gold
             .iter()

@@ -87,10 +87,7 @@ pub struct GoldTemplate {
 impl GoldTemplate {
     /// The arguments with slots filled in.
     pub fn fill(&self, rows: &[Row<'_>]) -> Map<String, Value> {
-        self.arguments
-            .iter()
-            .map(|(key, value)| (key.clone(), value.fill(rows)))
-            .collect()
+        self.arguments.iter().map(|(key, value)| (key.clone(), value.fill(rows))).collect()
     }
 
     /// The matchers; shared unless slots occur in them.
@@ -156,13 +153,7 @@ impl Intents {
     /// The intents that are compiled into this crate.
     pub fn embedded() -> Self {
         Self::from_files(
-            EMBEDDED
-                .iter()
-                .map(|(name, text)| IntentFile {
-                    name: (*name).into(),
-                    text: (*text).into(),
-                })
-                .collect(),
+            EMBEDDED.iter().map(|(name, text)| IntentFile { name: (*name).into(), text: (*text).into() }).collect(),
         )
     }
 
@@ -171,26 +162,14 @@ impl Intents {
     /// # Errors
     /// Only if the folder or a file cannot be read; what is wrong inside is in [`Intents::problems`].
     pub fn load(folder: &Path) -> Result<Self, TasksError> {
-        let read_error = |path: &Path, source| TasksError::Read {
-            path: path.to_owned(),
-            source,
-        };
+        let read_error = |path: &Path, source| TasksError::Read { path: path.to_owned(), source };
         let mut files = Vec::new();
         for entry in fs::read_dir(folder).map_err(|source| read_error(folder, source))? {
             let path = entry.map_err(|source| read_error(folder, source))?.path();
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "toml")
-            {
-                let name = path
-                    .file_name()
-                    .map(|name| name.to_string_lossy().into_owned())
-                    .unwrap_or_default();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
                 let text = fs::read_to_string(&path).map_err(|source| read_error(&path, source))?;
-                files.push(IntentFile {
-                    name: name.into(),
-                    text: text.into(),
-                });
+                files.push(IntentFile { name: name.into(), text: text.into() });
             }
         }
         Ok(Self::from_files(files))
@@ -204,20 +183,13 @@ impl Intents {
         let mut abstain = Vec::new();
         for (index, frame) in built.frames.iter().enumerate() {
             match (&frame.server, &frame.tool) {
-                (Some(server), Some(tool)) => by_tool
-                    .entry((Arc::clone(server), Arc::clone(tool)))
-                    .or_default()
-                    .push(index),
+                (Some(server), Some(tool)) => {
+                    by_tool.entry((Arc::clone(server), Arc::clone(tool))).or_default().push(index)
+                }
                 _ => abstain.push(index),
             }
         }
-        Self {
-            files,
-            frames: built.frames,
-            by_tool,
-            abstain,
-            problems: built.problems,
-        }
+        Self { files, frames: built.frames, by_tool, abstain, problems: built.problems }
     }
 
     /// All frames without errors, in file order, dev frames included.
@@ -232,10 +204,7 @@ impl Intents {
 
     /// The frames of one tool, dev frames included.
     pub fn of_tool(&self, server: &str, tool: &str) -> impl Iterator<Item = &Frame> {
-        let indices = self
-            .by_tool
-            .get(&(server.into(), tool.into()))
-            .map_or(&[][..], Vec::as_slice);
+        let indices = self.by_tool.get(&(server.into(), tool.into())).map_or(&[][..], Vec::as_slice);
         indices.iter().map(|&index| &self.frames[index])
     }
 
@@ -268,17 +237,10 @@ impl Intents {
 
     /// Refuses intents with errors.
     pub(crate) fn require_sound(&self) -> Result<(), TasksError> {
-        let errors = || {
-            self.problems
-                .iter()
-                .filter(|finding| finding.severity == Severity::Error)
-        };
+        let errors = || self.problems.iter().filter(|finding| finding.severity == Severity::Error);
         match errors().next() {
             None => Ok(()),
-            Some(first) => Err(TasksError::Intents {
-                count: errors().count(),
-                first: Box::new(first.clone()),
-            }),
+            Some(first) => Err(TasksError::Intents { count: errors().count(), first: Box::new(first.clone()) }),
         }
     }
 }

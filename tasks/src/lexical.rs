@@ -44,11 +44,7 @@ pub fn tool_tokens(name: &str, description: Option<&str>) -> Vec<String> {
 pub fn jaccard(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
     let shared = a.intersection(b).count();
     let either = a.len() + b.len() - shared;
-    if either == 0 {
-        0.0
-    } else {
-        shared as f64 / either as f64
-    }
+    if either == 0 { 0.0 } else { shared as f64 / either as f64 }
 }
 
 /// A sparse vector over an index's terms, of length 1 unless empty.
@@ -62,26 +58,16 @@ impl Vector {
     /// Scales to length 1; a zero vector stays zero.
     #[must_use]
     pub fn normalised(mut self) -> Self {
-        let length = self
-            .weights
-            .iter()
-            .map(|(_, weight)| weight * weight)
-            .sum::<f64>()
-            .sqrt();
+        let length = self.weights.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
         if length > 0.0 {
-            self.weights
-                .iter_mut()
-                .for_each(|(_, weight)| *weight /= length);
+            self.weights.iter_mut().for_each(|(_, weight)| *weight /= length);
         }
         self
     }
 
     /// The inner product; the cosine, if both have length 1.
     pub fn dot(&self, other: &Self) -> f64 {
-        let (mut a, mut b) = (
-            self.weights.iter().peekable(),
-            other.weights.iter().peekable(),
-        );
+        let (mut a, mut b) = (self.weights.iter().peekable(), other.weights.iter().peekable());
         let mut sum = 0.0;
         while let (Some((term_a, weight_a)), Some((term_b, weight_b))) = (a.peek(), b.peek()) {
             match term_a.cmp(term_b) {
@@ -136,10 +122,7 @@ impl Index {
             index.sets.push(tokens.iter().cloned().collect());
             counts.push(count);
         }
-        index.vectors = counts
-            .into_iter()
-            .map(|count| index.weighted(count))
-            .collect();
+        index.vectors = counts.into_iter().map(|count| index.weighted(count)).collect();
         index
     }
 
@@ -158,12 +141,7 @@ impl Index {
     pub fn bm25(&self, query: &[String]) -> Vec<f64> {
         let mut scores = vec![0.0; self.len()];
         let documents = self.len() as f64;
-        let average = self
-            .lengths
-            .iter()
-            .map(|&length| f64::from(length))
-            .sum::<f64>()
-            / documents.max(1.0);
+        let average = self.lengths.iter().map(|&length| f64::from(length)).sum::<f64>() / documents.max(1.0);
         for postings in query.iter().filter_map(|token| self.postings_of(token)) {
             let frequency = postings.len() as f64;
             let idf = (1.0 + (documents - frequency + 0.5) / (frequency + 0.5)).ln();
@@ -181,19 +159,13 @@ impl Index {
     /// query that no document has are ignored.
     pub fn cosine(&self, query: &[String]) -> Vec<f64> {
         let query = self.vector(query);
-        self.vectors
-            .iter()
-            .map(|document| document.dot(&query))
-            .collect()
+        self.vectors.iter().map(|document| document.dot(&query)).collect()
     }
 
     /// Jaccard similarity of every document's token set with the query's.
     pub fn jaccard(&self, query: &[String]) -> Vec<f64> {
         let query: BTreeSet<String> = query.iter().cloned().collect();
-        self.sets
-            .iter()
-            .map(|document| jaccard(document, &query))
-            .collect()
+        self.sets.iter().map(|document| jaccard(document, &query)).collect()
     }
 
     /// The TF-IDF vector of any tokens, of length 1; tokens that no document has are ignored.
@@ -217,16 +189,11 @@ impl Index {
             let idf = ((documents + 1.0) / (frequency + 1.0)).ln() + 1.0;
             (term, (1.0 + f64::from(occurrences).ln()) * idf)
         });
-        Vector {
-            weights: weights.collect(),
-        }
-        .normalised()
+        Vector { weights: weights.collect() }.normalised()
     }
 
     fn postings_of(&self, token: &str) -> Option<&[(u32, u32)]> {
-        self.terms
-            .get(token)
-            .map(|&term| self.postings[term as usize].as_slice())
+        self.terms.get(token).map(|&term| self.postings[term as usize].as_slice())
     }
 }
 
@@ -238,10 +205,7 @@ pub fn rank(scores: &[f64]) -> Vec<usize> {
     order
 }
 
-#[expect(
-    clippy::expect_used,
-    reason = "documented limit, far beyond any catalog"
-)]
+#[expect(clippy::expect_used, reason = "documented limit, far beyond any catalog")]
 fn small(count: usize) -> u32 {
     u32::try_from(count).expect("fewer than 2^32 documents and tokens")
 }
@@ -251,11 +215,7 @@ mod tests {
     use super::*;
 
     fn index() -> Index {
-        Index::new([
-            tokens("read file read"),
-            tokens("write file"),
-            tokens("list branches of a repository"),
-        ])
+        Index::new([tokens("read file read"), tokens("write file"), tokens("list branches of a repository")])
     }
 
     #[test]
@@ -281,11 +241,8 @@ mod tests {
         let idf = |df: f64| (1.0 + (3.0 - df + 0.5) / (df + 0.5)).ln();
         let average: f64 = (3.0 + 2.0 + 4.0) / 3.0;
         let part = |tf: f64, length: f64| tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / average));
-        let expected = [
-            idf(1.0) * part(2.0, 3.0) + 2.0 * idf(2.0) * part(1.0, 3.0),
-            2.0 * idf(2.0) * part(1.0, 2.0),
-            0.0,
-        ];
+        let expected =
+            [idf(1.0) * part(2.0, 3.0) + 2.0 * idf(2.0) * part(1.0, 3.0), 2.0 * idf(2.0) * part(1.0, 2.0), 0.0];
         for (score, expected) in scores.iter().zip(expected) {
             assert!((score - expected).abs() < 1e-12, "{score} {expected}");
         }
@@ -295,16 +252,8 @@ mod tests {
     fn cosine_is_one_with_itself_and_zero_with_strangers() {
         let index = index();
         let scores = index.cosine(&tokens("file write unknown"));
-        assert!(
-            (scores[1] - 1.0).abs() < 1e-12 && scores[0] > 0.0 && scores[2] == 0.0,
-            "{scores:?}"
-        );
-        assert!(
-            index
-                .cosine(&tokens("unknown"))
-                .iter()
-                .all(|&score| score == 0.0)
-        );
+        assert!((scores[1] - 1.0).abs() < 1e-12 && scores[0] > 0.0 && scores[2] == 0.0, "{scores:?}");
+        assert!(index.cosine(&tokens("unknown")).iter().all(|&score| score == 0.0));
     }
 
     #[test]

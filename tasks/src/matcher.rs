@@ -79,41 +79,24 @@ impl Matcher {
     /// Says what a matcher can be.
     pub fn from_value(value: &Value) -> Result<Self, String> {
         match value {
-            Value::String(word) => WORDS
-                .iter()
-                .find_map(|(known, matcher)| (known == word).then(|| matcher.clone()))
-                .ok_or_else(|| {
+            Value::String(word) => {
+                WORDS.iter().find_map(|(known, matcher)| (known == word).then(|| matcher.clone())).ok_or_else(|| {
                     let known: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
-                    format!(
-                        "unknown matcher {word:?}; it can be {} or {{ any-of = […] }}",
-                        known.join(", ")
-                    )
-                }),
+                    format!("unknown matcher {word:?}; it can be {} or {{ any-of = […] }}", known.join(", "))
+                })
+            }
             Value::Object(members) => {
                 let list = |key| members.get(key).and_then(Value::as_array).cloned();
-                match (
-                    list("any-of"),
-                    list("allow"),
-                    members.get("by"),
-                    members.len(),
-                ) {
+                match (list("any-of"), list("allow"), members.get("by"), members.len()) {
                     (Some(values), None, None, 1) => Ok(Self::AnyOf(values)),
-                    (None, Some(values), None, 1) => Ok(Self::Allow {
-                        values,
-                        by: Box::new(Self::Exact),
-                    }),
-                    (None, Some(values), Some(by), 2) => Ok(Self::Allow {
-                        values,
-                        by: Box::new(Self::from_value(by)?),
-                    }),
-                    _ => Err(format!(
-                        "{value} is not a matcher; a table must be {{ any-of = […] }}"
-                    )),
+                    (None, Some(values), None, 1) => Ok(Self::Allow { values, by: Box::new(Self::Exact) }),
+                    (None, Some(values), Some(by), 2) => {
+                        Ok(Self::Allow { values, by: Box::new(Self::from_value(by)?) })
+                    }
+                    _ => Err(format!("{value} is not a matcher; a table must be {{ any-of = […] }}")),
                 }
             }
-            other => Err(format!(
-                "{other} is not a matcher; it must be a word or {{ any-of = […] }}"
-            )),
+            other => Err(format!("{other} is not a matcher; it must be a word or {{ any-of = […] }}")),
         }
     }
 
@@ -123,10 +106,9 @@ impl Matcher {
             Self::AnyOf(values) => json!({ "any-of": values }),
             Self::Allow { values, by } if **by == Self::Exact => json!({ "allow": values }),
             Self::Allow { values, by } => json!({ "allow": values, "by": by.to_value() }),
-            word => WORDS
-                .iter()
-                .find(|(_, matcher)| matcher == word)
-                .map_or(Value::Null, |(word, _)| Value::from(*word)),
+            word => {
+                WORDS.iter().find(|(_, matcher)| matcher == word).map_or(Value::Null, |(word, _)| Value::from(*word))
+            }
         }
     }
 
@@ -134,22 +116,14 @@ impl Matcher {
     pub fn unfit_for(&self, gold: &Value) -> Option<&'static str> {
         match self {
             Self::Exact | Self::AnyOf(_) => None,
-            Self::Allow { .. } => {
-                Some("is for arguments that the gold leaves out; for one that it has, use any-of")
-            }
+            Self::Allow { .. } => Some("is for arguments that the gold leaves out; for one that it has, use any-of"),
             Self::Set => (!gold.is_array()).then_some("is for arrays"),
             Self::Scalar => (gold.is_array() || gold.is_object() || gold.is_null())
                 .then_some("is for strings, numbers and booleans"),
             // What is no timestamp or time of day is compared as text, so any string will do.
-            Self::Path
-            | Self::Glob
-            | Self::Text
-            | Self::Instant
-            | Self::Clock
-            | Self::Query
-            | Self::NoCase => (!gold.is_string()).then_some(
-                "is for strings; for the strings of an array, name its elements: path[]",
-            ),
+            Self::Path | Self::Glob | Self::Text | Self::Instant | Self::Clock | Self::Query | Self::NoCase => {
+                (!gold.is_string()).then_some("is for strings; for the strings of an array, name its elements: path[]")
+            }
         }
     }
 }
@@ -175,9 +149,7 @@ impl Matchers {
     /// # Errors
     /// Names a path that is not well formed.
     pub fn new(by_path: BTreeMap<String, Matcher>) -> Result<Self, String> {
-        let parsed = by_path
-            .into_iter()
-            .map(|(text, matcher)| Ok((ArgumentPath::parse(&text)?, text, matcher)));
+        let parsed = by_path.into_iter().map(|(text, matcher)| Ok((ArgumentPath::parse(&text)?, text, matcher)));
         Ok(Self::from_parsed(
             parsed
                 .map(|entry| entry.map(|(path, text, matcher)| (text, path, matcher)))
@@ -214,12 +186,7 @@ impl Matchers {
 }
 
 /// Whether a call's arguments are as good as the gold's. `schema` is the tool's input schema.
-pub fn matches(
-    gold: &Map<String, Value>,
-    call: &Map<String, Value>,
-    matchers: &Matchers,
-    schema: &Value,
-) -> bool {
+pub fn matches(gold: &Map<String, Value>, call: &Map<String, Value>, matchers: &Matchers, schema: &Value) -> bool {
     compare(gold, call, matchers, schema).is_ok()
 }
 
@@ -231,11 +198,7 @@ impl PartialEq for Matchers {
 
 impl Serialize for Matchers {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(
-            self.by_path
-                .iter()
-                .map(|(path, matcher)| (path, matcher.to_value())),
-        )
+        serializer.collect_map(self.by_path.iter().map(|(path, matcher)| (path, matcher.to_value())))
     }
 }
 

@@ -87,10 +87,7 @@ pub fn report(intents: &Intents, catalogs: &Catalogs) -> IntentReport {
     for (catalog, tool) in catalogs.tools() {
         let frames: Vec<&Frame> = intents.of_tool(&catalog.server, &tool.name).collect();
         nearest.extend(pairs(&frames));
-        tools.push(coverage(
-            format!("{}/{}", catalog.server, tool.name),
-            &frames,
-        ));
+        tools.push(coverage(format!("{}/{}", catalog.server, tool.name), &frames));
     }
     let abstain: Vec<&Frame> = intents.abstain().collect();
     nearest.extend(pairs(&abstain));
@@ -102,17 +99,9 @@ pub fn report(intents: &Intents, catalogs: &Catalogs) -> IntentReport {
     let literal = |frame: &Frame| frame.text.literal(" ");
     let leaks = scored.iter().filter(|frame| {
         frame.stratum != Stratum::Paraphrase
-            && frame
-                .tool
-                .as_ref()
-                .is_some_and(|tool| !leaked_name_words(tool, &literal(frame)).is_empty())
+            && frame.tool.as_ref().is_some_and(|tool| !leaked_name_words(tool, &literal(frame)).is_empty())
     });
-    let named = |frame: &&&Frame| {
-        frame
-            .server
-            .as_ref()
-            .is_some_and(|server| names_server(server, &literal(frame)))
-    };
+    let named = |frame: &&&Frame| frame.server.as_ref().is_some_and(|server| names_server(server, &literal(frame)));
     let exercised = keywords::exercised(&scored, catalogs);
     IntentReport {
         scored_frames: scored.len(),
@@ -120,12 +109,7 @@ pub fn report(intents: &Intents, catalogs: &Catalogs) -> IntentReport {
         strata: count(scored.iter().map(|frame| frame.stratum)),
         voices: count(scored.iter().map(|frame| frame.voice)),
         abstain_reasons: count(scored.iter().filter_map(|frame| frame.reason)),
-        writers: count(
-            intents
-                .frames()
-                .iter()
-                .map(|frame| Arc::clone(&frame.writer)),
-        ),
+        writers: count(intents.frames().iter().map(|frame| Arc::clone(&frame.writer))),
         name_leaks: count(leaks.map(|frame| frame.stratum)),
         server_names: scored.iter().filter(named).count(),
         unexercised: keywords::of_catalogs(catalogs)
@@ -143,23 +127,15 @@ pub fn report(intents: &Intents, catalogs: &Catalogs) -> IntentReport {
 fn coverage(tool: String, frames: &[&Frame]) -> ToolCoverage {
     let scored: Vec<&&Frame> = frames.iter().filter(|frame| !frame.dev).collect();
     let writers = count(scored.iter().map(|frame| &frame.writer)).len();
-    let combinations = |frame: &&&Frame| {
-        frame
-            .slots
-            .iter()
-            .fold(1u64, |product, slot| product.saturating_mul(slot.share.len))
-    };
+    let combinations =
+        |frame: &&&Frame| frame.slots.iter().fold(1u64, |product, slot| product.saturating_mul(slot.share.len));
     ToolCoverage {
         tool,
         scored: scored.len(),
         dev: frames.len() - scored.len(),
         strata: count(scored.iter().map(|frame| frame.stratum)),
         writers,
-        smallest_share: scored
-            .iter()
-            .flat_map(|frame| &frame.slots)
-            .map(|slot| slot.share.len)
-            .min(),
+        smallest_share: scored.iter().flat_map(|frame| &frame.slots).map(|slot| slot.share.len).min(),
         fewest_tasks: scored.iter().map(combinations).min(),
     }
 }
@@ -171,11 +147,7 @@ fn pairs(frames: &[&Frame]) -> Vec<NearPair> {
         for (earlier, other) in frames[..later].iter().enumerate() {
             let similarity = similarity(&words[later], &words[earlier]);
             if similarity > 0.0 {
-                pairs.push(NearPair {
-                    first: Arc::clone(&other.id),
-                    second: Arc::clone(&frame.id),
-                    similarity,
-                });
+                pairs.push(NearPair { first: Arc::clone(&other.id), second: Arc::clone(&frame.id), similarity });
             }
         }
     }
@@ -222,35 +194,14 @@ slots = { repo = "repo" }
 gold = { repo_path = "{repo}" }
 dev = true
 "#;
-        let intents = Intents::from_files(vec![IntentFile {
-            name: "git.toml".into(),
-            text: text.into(),
-        }]);
+        let intents = Intents::from_files(vec![IntentFile { name: "git.toml".into(), text: text.into() }]);
         let report = report(&intents, &Catalogs::vendored().unwrap());
-        assert_eq!(
-            (report.scored_frames, report.dev_frames, report.server_names),
-            (1, 1, 1)
-        );
+        assert_eq!((report.scored_frames, report.dev_frames, report.server_names), (1, 1, 1));
         assert_eq!(report.name_leaks, BTreeMap::from([(Stratum::Optional, 1)]));
         assert_eq!(report.keywords.get("type:integer"), Some(&1));
-        let row = report
-            .tools
-            .iter()
-            .find(|row| row.tool == "git/git_log")
-            .unwrap();
-        assert_eq!(
-            (row.scored, row.dev, row.smallest_share, row.fewest_tasks),
-            (1, 1, Some(2), Some(80))
-        );
-        assert!(
-            report
-                .unused_arguments
-                .contains(&"git/git_log: start_timestamp".to_owned())
-        );
-        assert!(
-            !report
-                .unused_arguments
-                .contains(&"git/git_log: max_count".to_owned())
-        );
+        let row = report.tools.iter().find(|row| row.tool == "git/git_log").unwrap();
+        assert_eq!((row.scored, row.dev, row.smallest_share, row.fewest_tasks), (1, 1, Some(2), Some(80)));
+        assert!(report.unused_arguments.contains(&"git/git_log: start_timestamp".to_owned()));
+        assert!(!report.unused_arguments.contains(&"git/git_log: max_count".to_owned()));
     }
 }

@@ -38,11 +38,7 @@ pub struct Score {
 /// caller's to know.
 pub fn score(task: &Task, catalogs: &Catalogs, calls: &[UpstreamCall]) -> Score {
     if task.gold.is_empty() {
-        return Score {
-            selection: calls.is_empty(),
-            arguments: calls.is_empty(),
-            matched: None,
-        };
+        return Score { selection: calls.is_empty(), arguments: calls.is_empty(), matched: None };
     }
     let Some((call, others)) = calls.split_first() else {
         return Score::default();
@@ -50,20 +46,14 @@ pub fn score(task: &Task, catalogs: &Catalogs, calls: &[UpstreamCall]) -> Score 
     if others.iter().any(|other| !same_call(call, other)) {
         return Score::default();
     }
-    let of_tool =
-        |gold: &&crate::task::GoldCall| *gold.server == *call.server && *gold.tool == *call.tool;
+    let of_tool = |gold: &&crate::task::GoldCall| *gold.server == *call.server && *gold.tool == *call.tool;
     let no_schema = Value::Bool(true);
-    let schema = catalogs
-        .tool(&call.server, &call.tool)
-        .map_or(&no_schema, |tool| &tool.input_schema);
-    let matched = task.gold.iter().position(|gold| {
-        of_tool(&gold) && matches(&gold.arguments, &call.arguments, &gold.matchers, schema)
-    });
-    Score {
-        selection: task.gold.iter().any(|gold| of_tool(&gold)),
-        arguments: matched.is_some(),
-        matched,
-    }
+    let schema = catalogs.tool(&call.server, &call.tool).map_or(&no_schema, |tool| &tool.input_schema);
+    let matched = task
+        .gold
+        .iter()
+        .position(|gold| of_tool(&gold) && matches(&gold.arguments, &call.arguments, &gold.matchers, schema));
+    Score { selection: task.gold.iter().any(|gold| of_tool(&gold)), arguments: matched.is_some(), matched }
 }
 
 fn same_call(a: &UpstreamCall, b: &UpstreamCall) -> bool {
@@ -71,18 +61,14 @@ fn same_call(a: &UpstreamCall, b: &UpstreamCall) -> bool {
 }
 
 fn same_members(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
-    a.len() == b.len()
-        && a.iter()
-            .all(|(key, value)| b.get(key).is_some_and(|other| same_value(value, other)))
+    a.len() == b.len() && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| same_value(value, other)))
 }
 
 /// The same JSON value, numbers by value, members in any order.
 fn same_value(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => numbers_equal(a, b),
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b))
-        }
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b)),
         (Value::Object(a), Value::Object(b)) => same_members(a, b),
         _ => a == b,
     }

@@ -31,10 +31,7 @@ struct Page<'a> {
 pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<Parsed, TasksError> {
     let source = Source { file, bytes };
     let text = str::from_utf8(bytes).map_err(|error| {
-        source.error_at(
-            error.valid_up_to(),
-            "is not UTF-8 from here on; save the server's bytes as they are".into(),
-        )
+        source.error_at(error.valid_up_to(), "is not UTF-8 from here on; save the server's bytes as they are".into())
     })?;
     let wrapper: File<'_> = serde_json::from_str(text).map_err(|error| {
         let expected = "expected {\"initialize\": …, \"tools_list_pages\": [{\"tools\": […]}, …]}";
@@ -53,19 +50,12 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<Parsed, TasksError> {
         let tool = source.tool(raw, tools.len())?;
         if let Some(first) = seen.insert(Arc::clone(&tool.name), tools.len()) {
             let place = source.place(raw, &format!("tool {}", tools.len()));
-            let cause = format!(
-                "is named {:?} like tool {first}; a server must not list a name twice",
-                tool.name
-            );
+            let cause = format!("is named {:?} like tool {first}; a server must not list a name twice", tool.name);
             return Err(source.error(place, cause));
         }
         tools.push(Arc::new(tool));
     }
-    Ok(Parsed {
-        initialize,
-        tools,
-        pages: wrapper.tools_list_pages.len(),
-    })
+    Ok(Parsed { initialize, tools, pages: wrapper.tools_list_pages.len() })
 }
 
 struct Source<'a> {
@@ -76,10 +66,7 @@ struct Source<'a> {
 impl Source<'_> {
     fn tool(&self, raw: &RawValue, index: usize) -> Result<ToolDef, TasksError> {
         let Value::Object(mut members) = self.value(raw, &format!("tool {index}"))? else {
-            return Err(self.error(
-                self.place(raw, &format!("tool {index}")),
-                "is not a JSON object".into(),
-            ));
+            return Err(self.error(self.place(raw, &format!("tool {index}")), "is not a JSON object".into()));
         };
         let fail = |label: &str, cause: String| self.error(self.place(raw, label), cause);
         let name: Arc<str> = match members.get("name") {
@@ -102,30 +89,20 @@ impl Source<'_> {
             Some(other) => {
                 return Err(fail(
                     &label,
-                    format!(
-                        "has {} for \"inputSchema\"; it must be an object or a boolean",
-                        kind(&other)
-                    ),
+                    format!("has {} for \"inputSchema\"; it must be an object or a boolean", kind(&other)),
                 ));
             }
         };
         let mut text = |key: &str| match members.remove(key) {
             Some(Value::String(text)) => Ok(Some(text)),
             None | Some(Value::Null) => Ok(None),
-            Some(other) => Err(fail(
-                &label,
-                format!("has {} for {key:?}; it must be a string", kind(&other)),
-            )),
+            Some(other) => Err(fail(&label, format!("has {} for {key:?}; it must be a string", kind(&other)))),
         };
         Ok(ToolDef {
             title: text("title")?,
             description: text("description")?,
-            output_schema: members
-                .remove("outputSchema")
-                .filter(|schema| !schema.is_null()),
-            annotations: members
-                .remove("annotations")
-                .filter(|annotations| !annotations.is_null()),
+            output_schema: members.remove("outputSchema").filter(|schema| !schema.is_null()),
+            annotations: members.remove("annotations").filter(|annotations| !annotations.is_null()),
             name,
             input_schema,
             raw: raw.to_owned(),
@@ -136,26 +113,16 @@ impl Source<'_> {
     fn value(&self, raw: &RawValue, label: &str) -> Result<Value, TasksError> {
         serde_json::from_str(raw.get()).map_err(|error| {
             // Its line and column count from the start of the member; turn them into the file's.
-            let within: usize = raw
-                .get()
-                .split_inclusive('\n')
-                .take(error.line() - 1)
-                .map(str::len)
-                .sum();
+            let within: usize = raw.get().split_inclusive('\n').take(error.line() - 1).map(str::len).sum();
             let at = self.offset(raw) + within + error.column().saturating_sub(1);
             let (line, column) = self.line_and_column(at);
-            self.error(
-                format!("{label}, line {line} column {column}"),
-                without_place(&error),
-            )
+            self.error(format!("{label}, line {line} column {column}"), without_place(&error))
         })
     }
 
     /// Byte offset of a borrowed member in the file.
     fn offset(&self, raw: &RawValue) -> usize {
-        (raw.get().as_ptr() as usize)
-            .saturating_sub(self.bytes.as_ptr() as usize)
-            .min(self.bytes.len())
+        (raw.get().as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize).min(self.bytes.len())
     }
 
     fn place(&self, raw: &RawValue, label: &str) -> String {
@@ -165,14 +132,8 @@ impl Source<'_> {
 
     fn line_and_column(&self, at: usize) -> (usize, usize) {
         let before = &self.bytes[..at.min(self.bytes.len())];
-        let line_start = before
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |newline| newline + 1);
-        (
-            before.iter().filter(|&&byte| byte == b'\n').count() + 1,
-            at - line_start + 1,
-        )
+        let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+        (before.iter().filter(|&&byte| byte == b'\n').count() + 1, at - line_start + 1)
     }
 
     fn error_at(&self, at: usize, cause: String) -> TasksError {
@@ -181,11 +142,7 @@ impl Source<'_> {
     }
 
     fn error(&self, place: String, cause: String) -> TasksError {
-        TasksError::Catalog {
-            file: self.file.to_owned(),
-            place,
-            cause,
-        }
+        TasksError::Catalog { file: self.file.to_owned(), place, cause }
     }
 }
 

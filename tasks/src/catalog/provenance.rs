@@ -63,10 +63,7 @@ struct Index {
 
 /// Parses an index; the extension of `name` tells TOML from JSON, `file` is named in messages.
 pub(super) fn parse(file: &str, name: &str, bytes: &[u8]) -> Result<Vec<Provenance>, TasksError> {
-    let index_error = |cause: String| TasksError::Index {
-        file: file.to_owned(),
-        cause,
-    };
+    let index_error = |cause: String| TasksError::Index { file: file.to_owned(), cause };
     let mut index: Index = if name.ends_with(".toml") {
         let text = str::from_utf8(bytes).map_err(|error| index_error(error.to_string()))?;
         toml::from_str(text).map_err(|error| index_error(error.to_string()))?
@@ -76,10 +73,8 @@ pub(super) fn parse(file: &str, name: &str, bytes: &[u8]) -> Result<Vec<Provenan
     for server in &mut index.servers {
         // The capture states both once, for all servers.
         server.captured = server.captured.take().or_else(|| index.captured.clone());
-        server.protocol_version_requested = server
-            .protocol_version_requested
-            .take()
-            .or_else(|| index.protocol_version_requested.clone());
+        server.protocol_version_requested =
+            server.protocol_version_requested.take().or_else(|| index.protocol_version_requested.clone());
     }
     Ok(index.servers)
 }

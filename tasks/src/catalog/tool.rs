@@ -47,17 +47,13 @@ impl ToolDef {
     }
 
     fn validator(&self) -> &ArgumentValidator {
-        self.validator
-            .get_or_init(|| Arc::new(ArgumentValidator::new(&self.input_schema)))
+        self.validator.get_or_init(|| Arc::new(ArgumentValidator::new(&self.input_schema)))
     }
 }
 
 impl fmt::Debug for ToolDef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolDef")
-            .field("name", &self.name)
-            .field("raw", &self.raw.get())
-            .finish_non_exhaustive()
+        f.debug_struct("ToolDef").field("name", &self.name).field("raw", &self.raw.get()).finish_non_exhaustive()
     }
 }
 

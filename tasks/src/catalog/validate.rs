@@ -22,10 +22,7 @@ impl ArgumentValidator {
     pub(super) fn new(schema: &Value) -> Self {
         let failed = match build(schema) {
             Ok(validator) => {
-                return Self {
-                    validator: Some(validator),
-                    warnings: Vec::new(),
-                };
+                return Self { validator: Some(validator), warnings: Vec::new() };
             }
             Err(cause) => cause,
         };
@@ -33,17 +30,11 @@ impl ArgumentValidator {
         let mut warnings = Vec::new();
         drop_unusable(&mut usable, schema, "", &mut warnings);
         match build(&usable) {
-            Ok(validator) => Self {
-                validator: Some(validator),
-                warnings,
-            },
+            Ok(validator) => Self { validator: Some(validator), warnings },
             Err(cause) => {
                 let cause = if warnings.is_empty() { failed } else { cause };
                 warnings.push(format!("the schema is not used at all: {cause}"));
-                Self {
-                    validator: None,
-                    warnings,
-                }
+                Self { validator: None, warnings }
             }
         }
     }
@@ -66,11 +57,7 @@ impl ArgumentValidator {
             .map(|error| {
                 let place = error.instance_path().to_string();
                 let reason = cut(&error.to_string());
-                if place.is_empty() {
-                    reason
-                } else {
-                    format!("{}: {reason}", place.trim_start_matches('/'))
-                }
+                if place.is_empty() { reason } else { format!("{}: {reason}", place.trim_start_matches('/')) }
             })
             .collect();
         Err(reasons.join("; "))
@@ -94,14 +81,8 @@ fn build(schema: &Value) -> Result<Validator, String> {
 }
 
 /// Keywords whose value maps names to schemas.
-const SCHEMA_MAPS: [&str; 6] = [
-    "properties",
-    "patternProperties",
-    "$defs",
-    "definitions",
-    "dependentSchemas",
-    "dependencies",
-];
+const SCHEMA_MAPS: [&str; 6] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 /// Keywords whose value is data, never a schema.
 const DATA: [&str; 5] = ["const", "enum", "default", "examples", "example"];
 
@@ -126,11 +107,7 @@ fn drop_unusable(schema: &mut Value, root: &Value, at: &str, warnings: &mut Vec<
                         }
                         if key == "patternProperties" {
                             named.retain(|pattern, _| {
-                                keep(
-                                    &json!({"patternProperties": {pattern: true}}),
-                                    &place,
-                                    warnings,
-                                )
+                                keep(&json!({"patternProperties": {pattern: true}}), &place, warnings)
                             });
                         }
                     }
@@ -141,12 +118,18 @@ fn drop_unusable(schema: &mut Value, root: &Value, at: &str, warnings: &mut Vec<
                 ("$ref" | "$dynamicRef", Value::String(target)) => {
                     let found = resolves(root, target);
                     if !found {
-                        warnings.push(format!("{at}/{key} points to {target:?}, which is not in the schema, and is ignored"));
+                        warnings.push(format!(
+                            "{at}/{key} points to {target:?}, which is not in the schema, and is ignored"
+                        ));
                     }
                     found
                 }
                 ("$ref" | "properties" | "patternProperties" | "$defs" | "definitions", Value::Object(_)) => true,
-                (_, Value::Object(_) | Value::Array(_)) if !DATA.contains(&key.as_str()) && key != "type" && key != "required" => true,
+                (_, Value::Object(_) | Value::Array(_))
+                    if !DATA.contains(&key.as_str()) && key != "type" && key != "required" =>
+                {
+                    true
+                }
                 _ => keep(&json!({ key: value }), &format!("{at}/{key}"), warnings),
             });
         }
@@ -168,9 +151,7 @@ fn keep(alone: &Value, place: &str, warnings: &mut Vec<String>) -> bool {
 fn resolves(root: &Value, target: &str) -> bool {
     match target.strip_prefix('#') {
         Some("") => true,
-        Some(pointer) if pointer.starts_with('/') => {
-            root.pointer(&percent_decoded(pointer)).is_some()
-        }
+        Some(pointer) if pointer.starts_with('/') => root.pointer(&percent_decoded(pointer)).is_some(),
         // An anchor inside the schema, or a document that is not here.
         Some(anchor) => has_anchor(root, anchor),
         None => false,
@@ -181,9 +162,7 @@ fn has_anchor(schema: &Value, anchor: &str) -> bool {
     match schema {
         Value::Object(members) => {
             let names = ["$anchor", "$dynamicAnchor"];
-            names
-                .iter()
-                .any(|key| members.get(*key).and_then(Value::as_str) == Some(anchor))
+            names.iter().any(|key| members.get(*key).and_then(Value::as_str) == Some(anchor))
                 || members.values().any(|value| has_anchor(value, anchor))
         }
         Value::Array(items) => items.iter().any(|item| has_anchor(item, anchor)),
@@ -195,10 +174,8 @@ fn percent_decoded(pointer: &str) -> String {
     let mut bytes = Vec::with_capacity(pointer.len());
     let mut rest = pointer.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
-        let digits = tail
-            .get(..2)
-            .and_then(|pair| str::from_utf8(pair).ok())
-            .and_then(|pair| u8::from_str_radix(pair, 16).ok());
+        let digits =
+            tail.get(..2).and_then(|pair| str::from_utf8(pair).ok()).and_then(|pair| u8::from_str_radix(pair, 16).ok());
         match (first, digits) {
             (b'%', Some(byte)) => {
                 bytes.push(byte);

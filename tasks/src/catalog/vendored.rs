@@ -12,23 +12,12 @@ macro_rules! vendored {
 const INDEX: &str = include_str!("../../catalogs/index.toml");
 
 pub(super) fn load() -> Result<Catalogs, TasksError> {
-    let files = vendored!(
-        "everything",
-        "fetch",
-        "filesystem",
-        "git",
-        "github",
-        "memory",
-        "sequential-thinking",
-        "time"
-    )
-    .into_iter()
-    .map(|(server, bytes)| (server.to_owned(), format!("{server}.json"), bytes.into()))
-    .collect();
-    Catalogs::from_files(
-        files,
-        &provenance::parse("index.toml", "index.toml", INDEX.as_bytes())?,
-    )
+    let files =
+        vendored!("everything", "fetch", "filesystem", "git", "github", "memory", "sequential-thinking", "time")
+            .into_iter()
+            .map(|(server, bytes)| (server.to_owned(), format!("{server}.json"), bytes.into()))
+            .collect();
+    Catalogs::from_files(files, &provenance::parse("index.toml", "index.toml", INDEX.as_bytes())?)
 }
 
 #[cfg(test)]
@@ -38,11 +27,7 @@ mod tests {
     #[test]
     fn eight_servers_with_78_tools_and_full_provenance() {
         let catalogs = Catalogs::vendored().unwrap();
-        let counts: Vec<_> = catalogs
-            .catalogs
-            .iter()
-            .map(|c| (&*c.server, c.tools.len()))
-            .collect();
+        let counts: Vec<_> = catalogs.catalogs.iter().map(|c| (&*c.server, c.tools.len())).collect();
         assert_eq!(
             counts,
             [
@@ -62,9 +47,7 @@ mod tests {
             assert_eq!(provenance.sha256, catalog.sha256);
             assert_eq!(provenance.tools, Some(catalog.tools.len() as u64));
             assert!(
-                !provenance.integrity.is_empty()
-                    && !provenance.licence.is_empty()
-                    && !provenance.version.is_empty()
+                !provenance.integrity.is_empty() && !provenance.licence.is_empty() && !provenance.version.is_empty()
             );
             assert_eq!(provenance.captured.as_deref(), Some("2026-11-29"));
         }

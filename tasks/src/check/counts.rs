@@ -7,26 +7,14 @@ use crate::{
     intent::{Frame, Intents},
 };
 
-pub(super) fn check(
-    intents: &Intents,
-    catalogs: &Catalogs,
-    options: &CheckOptions,
-    findings: &mut Vec<Finding>,
-) {
+pub(super) fn check(intents: &Intents, catalogs: &Catalogs, options: &CheckOptions, findings: &mut Vec<Finding>) {
     for (catalog, tool) in catalogs.tools() {
         let frames: Vec<&Frame> = intents.of_tool(&catalog.server, &tool.name).collect();
         let dev = frames.iter().filter(|frame| frame.dev).count();
-        for (kind, have, need) in [
-            ("scored", frames.len() - dev, options.scored_frames),
-            ("dev", dev, options.dev_frames),
-        ] {
-            require(
-                &format!("tool {}/{}", catalog.server, tool.name),
-                kind,
-                have,
-                need,
-                findings,
-            );
+        for (kind, have, need) in
+            [("scored", frames.len() - dev, options.scored_frames), ("dev", dev, options.dev_frames)]
+        {
+            require(&format!("tool {}/{}", catalog.server, tool.name), kind, have, need, findings);
         }
     }
     require(
@@ -42,12 +30,6 @@ fn require(what: &str, kind: &str, have: usize, need: usize, findings: &mut Vec<
     if have < need {
         let frames = plural(have, &format!("{kind} frame"), &format!("{kind} frames"));
         let message = format!("{what} has {frames} of {need}; write {} more", need - have);
-        findings.push(Finding::error(
-            FindingKind::MissingFrames,
-            &"".into(),
-            None,
-            None,
-            message,
-        ));
+        findings.push(Finding::error(FindingKind::MissingFrames, &"".into(), None, None, message));
     }
 }

@@ -83,14 +83,7 @@ impl Finding {
         frame: Option<&Arc<str>>,
         message: String,
     ) -> Self {
-        Self {
-            severity: Severity::Error,
-            kind,
-            file: Arc::clone(file),
-            line,
-            frame: frame.cloned(),
-            message,
-        }
+        Self { severity: Severity::Error, kind, file: Arc::clone(file), line, frame: frame.cloned(), message }
     }
 
     pub(crate) fn warning(
@@ -100,10 +93,7 @@ impl Finding {
         frame: Option<&Arc<str>>,
         message: String,
     ) -> Self {
-        Self {
-            severity: Severity::Warning,
-            ..Self::error(kind, file, line, frame, message)
-        }
+        Self { severity: Severity::Warning, ..Self::error(kind, file, line, frame, message) }
     }
 }
 

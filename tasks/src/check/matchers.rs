@@ -9,12 +9,7 @@ use crate::{
     slots::Row,
 };
 
-pub(super) fn check(
-    gold: &GoldTemplate,
-    rows: &[Row<'_>],
-    tool: &ToolDef,
-    problem: &mut dyn FnMut(String),
-) {
+pub(super) fn check(gold: &GoldTemplate, rows: &[Row<'_>], tool: &ToolDef, problem: &mut dyn FnMut(String)) {
     let arguments = gold.fill(rows);
     let matchers = gold.fill_matchers(rows);
     let whole = Value::from(arguments.clone());
@@ -35,10 +30,7 @@ pub(super) fn check(
         }
         for value in values(matcher) {
             if let Some(why) = invalid_with(&arguments, &path, value, tool) {
-                problem(format!(
-                    "{text}: {value} is accepted, but breaks the schema of {}: {why}",
-                    gold.tool
-                ));
+                problem(format!("{text}: {value} is accepted, but breaks the schema of {}: {why}", gold.tool));
             }
         }
     }
@@ -48,10 +40,7 @@ pub(super) fn check(
 }
 
 fn knows(schema: &Value, argument: &str) -> bool {
-    schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .is_none_or(|properties| properties.contains_key(argument))
+    schema.get("properties").and_then(Value::as_object).is_none_or(|properties| properties.contains_key(argument))
 }
 
 fn values(matcher: &Matcher) -> &[Value] {
@@ -62,12 +51,7 @@ fn values(matcher: &Matcher) -> &[Value] {
 }
 
 /// Why the gold with `value` at a top-level `path` breaks the schema; deeper paths are left to the schema of the gold.
-fn invalid_with(
-    arguments: &Map<String, Value>,
-    path: &ArgumentPath,
-    value: &Value,
-    tool: &ToolDef,
-) -> Option<String> {
+fn invalid_with(arguments: &Map<String, Value>, path: &ArgumentPath, value: &Value, tool: &ToolDef) -> Option<String> {
     let [Step::Key(key)] = path.steps.as_slice() else {
         return None;
     };

@@ -25,10 +25,7 @@ pub(super) fn check(intents: &Intents, catalogs: &Catalogs, findings: &mut Vec<F
     let mut users: BTreeMap<(Arc<str>, Arc<str>), Vec<(&Frame, &Arc<Pool>)>> = BTreeMap::new();
     for frame in intents.frames() {
         for slot in &frame.slots {
-            users
-                .entry((Arc::clone(&frame.file), Arc::clone(&slot.pool.name)))
-                .or_default()
-                .push((frame, &slot.pool));
+            users.entry((Arc::clone(&frame.file), Arc::clone(&slot.pool.name))).or_default().push((frame, &slot.pool));
         }
     }
     for ((file, name), users) in &users {
@@ -37,22 +34,13 @@ pub(super) fn check(intents: &Intents, catalogs: &Catalogs, findings: &mut Vec<F
         };
         for (part, value) in duplicates(pool) {
             let message = format!("pool {part} holds {value} twice; drop one");
-            findings.push(Finding::error(
-                FindingKind::DuplicateValue,
-                file,
-                None,
-                None,
-                message,
-            ));
+            findings.push(Finding::error(FindingKind::DuplicateValue, file, None, None, message));
         }
         let strings = strings(pool);
         let mut tools = BTreeSet::new();
         for (frame, _) in users {
-            let Some(tool) = frame
-                .server
-                .as_ref()
-                .zip(frame.tool.as_ref())
-                .and_then(|(server, tool)| catalogs.tool(server, tool))
+            let Some(tool) =
+                frame.server.as_ref().zip(frame.tool.as_ref()).and_then(|(server, tool)| catalogs.tool(server, tool))
             else {
                 continue;
             };
@@ -62,11 +50,7 @@ pub(super) fn check(intents: &Intents, catalogs: &Catalogs, findings: &mut Vec<F
             let mut words = Words::default();
             words.collect(&tool.input_schema);
             for column in &strings {
-                let enums: Vec<&String> = column
-                    .values
-                    .iter()
-                    .filter(|value| words.enums.contains(*value))
-                    .collect();
+                let enums: Vec<&String> = column.values.iter().filter(|value| words.enums.contains(*value)).collect();
                 // A pool of nothing but enum words is that enumeration.
                 if !enums.is_empty() && enums.len() < column.values.len() {
                     let message = format!(
@@ -81,15 +65,9 @@ pub(super) fn check(intents: &Intents, catalogs: &Catalogs, findings: &mut Vec<F
                         message,
                     ));
                 }
-                if let Some(value) = column
-                    .values
-                    .iter()
-                    .find(|value| words.arguments.contains(*value))
-                {
-                    let message = format!(
-                        "pool {name} holds {value:?}, which is also an argument's name in {}",
-                        tool.name
-                    );
+                if let Some(value) = column.values.iter().find(|value| words.arguments.contains(*value)) {
+                    let message =
+                        format!("pool {name} holds {value:?}, which is also an argument's name in {}", tool.name);
                     findings.push(Finding::warning(
                         FindingKind::Collision,
                         file,
@@ -100,22 +78,13 @@ pub(super) fn check(intents: &Intents, catalogs: &Catalogs, findings: &mut Vec<F
                 }
             }
         }
-        if let Some((slot, value)) = first.slots.iter().find_map(|slot| {
-            strings
-                .iter()
-                .find_map(|column| Some((slot, column.values.get(&*slot.name)?)))
-        }) {
-            let message = format!(
-                "pool {name} holds {value:?}, which is also the name of slot {}",
-                slot.name
-            );
-            findings.push(Finding::warning(
-                FindingKind::Collision,
-                file,
-                Some(first.line),
-                Some(&first.id),
-                message,
-            ));
+        if let Some((slot, value)) = first
+            .slots
+            .iter()
+            .find_map(|slot| strings.iter().find_map(|column| Some((slot, column.values.get(&*slot.name)?))))
+        {
+            let message = format!("pool {name} holds {value:?}, which is also the name of slot {}", slot.name);
+            findings.push(Finding::warning(FindingKind::Collision, file, Some(first.line), Some(&first.id), message));
         }
     }
 }
@@ -126,8 +95,7 @@ fn duplicates(pool: &Pool) -> Vec<(String, String)> {
     let whole = indices(pool).find_map(|index| {
         let row = pool.get(index);
         let text = Value::from(row.to_vec()).to_string();
-        seen.insert(text.clone(), index)
-            .map(|_| (pool.name.to_string(), text))
+        seen.insert(text.clone(), index).map(|_| (pool.name.to_string(), text))
     });
     whole
         .into_iter()
@@ -151,13 +119,7 @@ struct Column {
 
 /// The string values of each column.
 fn strings(pool: &Pool) -> Vec<Column> {
-    let mut columns: Vec<Column> = pool
-        .columns
-        .iter()
-        .map(|_| Column {
-            values: BTreeSet::new(),
-        })
-        .collect();
+    let mut columns: Vec<Column> = pool.columns.iter().map(|_| Column { values: BTreeSet::new() }).collect();
     for index in indices(pool) {
         for (column, value) in columns.iter_mut().zip(pool.get(index).iter()) {
             if let Value::String(text) = value {
@@ -180,20 +142,14 @@ impl Words {
         match schema {
             Value::Object(members) => {
                 if let Some(Value::Array(words)) = members.get("enum") {
-                    self.enums
-                        .extend(words.iter().filter_map(Value::as_str).map(str::to_owned));
+                    self.enums.extend(words.iter().filter_map(Value::as_str).map(str::to_owned));
                 }
                 if let Some(Value::Object(properties)) = members.get("properties") {
                     self.arguments.extend(properties.keys().cloned());
-                    properties
-                        .values()
-                        .for_each(|property| self.collect(property));
+                    properties.values().for_each(|property| self.collect(property));
                 }
                 for (key, value) in members {
-                    if !matches!(
-                        key.as_str(),
-                        "properties" | "enum" | "default" | "const" | "examples"
-                    ) {
+                    if !matches!(key.as_str(), "properties" | "enum" | "default" | "const" | "examples") {
                         self.collect(value);
                     }
                 }

@@ -38,12 +38,8 @@ impl Words {
             return None;
         }
         let runs = other.grams(SHARED_RUN);
-        let wordy =
-            |run: &[String]| 2 * run.iter().filter(|word| *word != "\0").count() > SHARED_RUN;
-        let run = self
-            .0
-            .windows(SHARED_RUN)
-            .find(|run| wordy(run) && runs.contains(run))?;
+        let wordy = |run: &[String]| 2 * run.iter().filter(|word| *word != "\0").count() > SHARED_RUN;
+        let run = self.0.windows(SHARED_RUN).find(|run| wordy(run) && runs.contains(run))?;
         Some(run.join(" ").replace('\0', "{}"))
     }
 }
@@ -53,17 +49,11 @@ pub fn similarity(a: &Words, b: &Words) -> f64 {
     let (a, b) = (a.grams(GRAM), b.grams(GRAM));
     let shared = a.intersection(&b).count();
     let either = a.len() + b.len() - shared;
-    if either == 0 {
-        0.0
-    } else {
-        shared as f64 / either as f64
-    }
+    if either == 0 { 0.0 } else { shared as f64 / either as f64 }
 }
 
 pub(super) fn check(intents: &Intents, findings: &mut Vec<Finding>) {
-    let groups = intents
-        .tools()
-        .map(|(server, tool)| intents.of_tool(server, tool).collect::<Vec<_>>());
+    let groups = intents.tools().map(|(server, tool)| intents.of_tool(server, tool).collect::<Vec<_>>());
     for group in groups.chain([intents.abstain().collect()]) {
         let words: Vec<Words> = group.iter().map(|frame| Words::of(frame)).collect();
         for (later, frame) in group.iter().enumerate() {

@@ -3,15 +3,9 @@
 /// A crude English stem: `logs`, `logged` and `logging` become `log`; `entities` and `entity` become `entiti`.
 pub(super) fn stem(word: &str) -> String {
     let mut stem = word.to_lowercase();
-    for ending in [
-        "ations", "ation", "ings", "ing", "ions", "ion", "edly", "ers", "ors", "ed", "er", "or",
-        "es", "s",
-    ] {
+    for ending in ["ations", "ation", "ings", "ing", "ions", "ion", "edly", "ers", "ors", "ed", "er", "or", "es", "s"] {
         // Three letters must be left, or `red` would be an ending.
-        if let Some(rest) = stem
-            .strip_suffix(ending)
-            .filter(|rest| rest.chars().count() >= 3 && !rest.ends_with('s'))
-        {
+        if let Some(rest) = stem.strip_suffix(ending).filter(|rest| rest.chars().count() >= 3 && !rest.ends_with('s')) {
             stem.truncate(rest.len());
             break;
         }
@@ -58,10 +52,7 @@ mod tests {
         ];
         for words in same {
             let stems: Vec<String> = words.split(' ').map(stem).collect();
-            assert!(
-                stems.iter().all(|stem| *stem == stems[0]),
-                "{words}: {stems:?}"
-            );
+            assert!(stems.iter().all(|stem| *stem == stems[0]), "{words}: {stems:?}");
         }
         for (a, b) in [
             ("log", "logic"),

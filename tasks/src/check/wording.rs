@@ -26,9 +26,7 @@ pub(super) fn check(frame: &Frame, findings: &mut Vec<Finding>) {
     if let Some(server) = &frame.server
         && names_server(server, &text)
     {
-        let message = format!(
-            "the text names the server {server}; leave it out unless a person would say it"
-        );
+        let message = format!("the text names the server {server}; leave it out unless a person would say it");
         findings.push(Finding::warning(
             FindingKind::ServerName,
             &frame.file,
@@ -63,30 +61,15 @@ mod tests {
 
     #[test]
     fn inflected_name_words_leak() {
-        assert_eq!(
-            leaked_name_words("git_log", "Logging: the latest logs of logic"),
-            ["logging", "logs"]
-        );
-        assert_eq!(
-            leaked_name_words("git_log", "what changed lately?"),
-            [""; 0]
-        );
-        assert_eq!(
-            leaked_name_words("read_text_file", "Files I can read"),
-            ["files", "read"]
-        );
+        assert_eq!(leaked_name_words("git_log", "Logging: the latest logs of logic"), ["logging", "logs"]);
+        assert_eq!(leaked_name_words("git_log", "what changed lately?"), [""; 0]);
+        assert_eq!(leaked_name_words("read_text_file", "Files I can read"), ["files", "read"]);
     }
 
     #[test]
     fn a_server_is_named_only_word_for_word() {
-        assert!(names_server(
-            "sequential-thinking",
-            "do some Sequential thinking"
-        ));
-        assert!(!names_server(
-            "sequential-thinking",
-            "thinking of something sequential"
-        ));
+        assert!(names_server("sequential-thinking", "do some Sequential thinking"));
+        assert!(!names_server("sequential-thinking", "thinking of something sequential"));
         assert!(!names_server("git", "on GitHub"));
     }
 }

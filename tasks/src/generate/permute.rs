@@ -21,11 +21,7 @@ impl Permutation {
         for key in &mut keys {
             *key = random.next_u64();
         }
-        Self {
-            len,
-            half_bits: bits.div_ceil(2).max(1),
-            keys,
-        }
+        Self { len, half_bits: bits.div_ceil(2).max(1), keys }
     }
 
     /// The image of `at`, which must be below the length.
@@ -80,10 +76,7 @@ mod tests {
     #[test]
     fn the_largest_range_works() {
         let permutation = Permutation::new(u64::MAX, &mut ChaCha8Rng::from_seed([1; 32]));
-        let images: BTreeSet<u64> = [0, 1, u64::MAX - 1]
-            .into_iter()
-            .map(|at| permutation.apply(at))
-            .collect();
+        let images: BTreeSet<u64> = [0, 1, u64::MAX - 1].into_iter().map(|at| permutation.apply(at)).collect();
         assert_eq!(images.len(), 3);
     }
 

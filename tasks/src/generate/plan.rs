@@ -50,25 +50,12 @@ impl Plan {
         #[expect(clippy::cast_possible_truncation, reason = "at most a u64")]
         let abstain = before(index) as u64;
         let is_abstain = before(index + 1) > before(index);
-        Some((
-            is_abstain,
-            if is_abstain { abstain } else { index - abstain },
-        ))
+        Some((is_abstain, if is_abstain { abstain } else { index - abstain }))
     }
 
-    pub(super) fn require(
-        &self,
-        have: usize,
-        need: usize,
-        tool: impl FnOnce() -> String,
-    ) -> Result<(), TasksError> {
+    pub(super) fn require(&self, have: usize, need: usize, tool: impl FnOnce() -> String) -> Result<(), TasksError> {
         if have < need && !self.allow_incomplete {
-            Err(TasksError::TooFewFrames {
-                tool: tool(),
-                have,
-                need,
-                dev: self.frames == FrameSet::Dev,
-            })
+            Err(TasksError::TooFewFrames { tool: tool(), have, need, dev: self.frames == FrameSet::Dev })
         } else {
             Ok(())
         }

@@ -68,18 +68,10 @@ impl Sampler {
                 let radix = gcd(block, len);
                 block = (block / radix * len).min(CAP);
                 combinations = (combinations * len).min(CAP);
-                SlotSampler {
-                    share,
-                    radix,
-                    permutation,
-                }
+                SlotSampler { share, radix, permutation }
             })
             .collect();
-        Self {
-            slots,
-            block,
-            combinations,
-        }
+        Self { slots, block, combinations }
     }
 
     /// Number of different combinations, at most 2^64.
@@ -88,10 +80,7 @@ impl Sampler {
     }
 
     /// What item `item` takes.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "remainders of u64 lengths, and a quotient of a u64"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "remainders of u64 lengths, and a quotient of a u64")]
     pub fn draw(&self, item: u64) -> Draw {
         let round = u128::from(item) / self.combinations;
         let item = u128::from(item) % self.combinations;
@@ -106,19 +95,12 @@ impl Sampler {
                 slot.share.index(slot.permutation.apply(at as u64))
             })
             .collect();
-        Draw {
-            indices,
-            round: round as u64,
-        }
+        Draw { indices, round: round as u64 }
     }
 }
 
 fn stream(frame: &str, slot: &str) -> u64 {
-    let hash = Sha256::new()
-        .chain_update(frame.as_bytes())
-        .chain_update([0])
-        .chain_update(slot.as_bytes())
-        .finalize();
+    let hash = Sha256::new().chain_update(frame.as_bytes()).chain_update([0]).chain_update(slot.as_bytes()).finalize();
     let mut first = [0; 8];
     first.copy_from_slice(&hash[..8]);
     u64::from_le_bytes(first)
@@ -143,16 +125,7 @@ mod tests {
         let mut random = ChaCha8Rng::from_seed(seed);
         Sampler::from_shares(
             lens.iter()
-                .map(|&len| {
-                    (
-                        Share {
-                            offset: 0,
-                            stride: 1,
-                            len,
-                        },
-                        Permutation::new(len, &mut random),
-                    )
-                })
+                .map(|&len| (Share { offset: 0, stride: 1, len }, Permutation::new(len, &mut random)))
                 .collect::<Vec<_>>()
                 .into_iter(),
         )
@@ -194,11 +167,7 @@ mod tests {
     fn golden_indices_of_the_frozen_stream() {
         assert_eq!(
             stream("git/git_log/last-n", "repo"),
-            u64::from_le_bytes(
-                Sha256::digest(b"git/git_log/last-n\0repo")[..8]
-                    .try_into()
-                    .unwrap()
-            )
+            u64::from_le_bytes(Sha256::digest(b"git/git_log/last-n\0repo")[..8].try_into().unwrap())
         );
         let mut random = ChaCha8Rng::from_seed([9; 32]);
         random.set_stream(stream("git/git_log/last-n", "repo"));

@@ -23,27 +23,17 @@ pub(super) struct Built {
 }
 
 pub(super) fn build(files: &[IntentFile]) -> Built {
-    let mut built = Built {
-        frames: Vec::new(),
-        problems: Vec::new(),
-    };
+    let mut built = Built { frames: Vec::new(), problems: Vec::new() };
     // Where each frame id was met first.
     let mut ids: BTreeMap<Arc<str>, (Arc<str>, usize)> = BTreeMap::new();
     for file in files {
         match raw::parse(&file.text) {
-            Ok(parsed) => FileBuilder {
-                file,
-                problems: &mut built.problems,
-                ids: &mut ids,
+            Ok(parsed) => {
+                FileBuilder { file, problems: &mut built.problems, ids: &mut ids }.file(&parsed, &mut built.frames)
             }
-            .file(&parsed, &mut built.frames),
-            Err(error) => built.problems.push(Finding::error(
-                FindingKind::Syntax,
-                &file.name,
-                error.line,
-                None,
-                error.message,
-            )),
+            Err(error) => {
+                built.problems.push(Finding::error(FindingKind::Syntax, &file.name, error.line, None, error.message))
+            }
         }
     }
     built
@@ -68,20 +58,11 @@ impl FileBuilder<'_> {
         let pools = pools::build(&parsed.pools);
         for (at, message) in &pools.problems {
             let line = raw::line_of(&self.file.text, *at);
-            self.problems.push(Finding::error(
-                FindingKind::Pool,
-                &self.file.name,
-                Some(line),
-                None,
-                message.clone(),
-            ));
+            self.problems.push(Finding::error(FindingKind::Pool, &self.file.name, Some(line), None, message.clone()));
         }
         let writer: Arc<str> = parsed.writer.as_str().into();
         let first = frames.len();
-        match (
-            &parsed.server,
-            parsed.suite.as_ref().map(|suite| suite.get_ref().as_str()),
-        ) {
+        match (&parsed.server, parsed.suite.as_ref().map(|suite| suite.get_ref().as_str())) {
             (Some(server), None) => {
                 if !parsed.frame.is_empty() {
                     self.header("[[frame]] is for abstain files; here frames go below their tool as [[intent.frame]]");
@@ -107,13 +88,7 @@ impl FileBuilder<'_> {
     }
 
     fn header(&mut self, message: &str) {
-        self.problems.push(Finding::error(
-            FindingKind::Syntax,
-            &self.file.name,
-            None,
-            None,
-            message.to_owned(),
-        ));
+        self.problems.push(Finding::error(FindingKind::Syntax, &self.file.name, None, None, message.to_owned()));
     }
 
     fn frame(
@@ -151,10 +126,7 @@ impl FileBuilder<'_> {
             (&[&intent.matchers, &frame.matchers], &frame.allow),
         )];
         for also in &frame.also {
-            let server = also
-                .server
-                .as_deref()
-                .map_or_else(|| Arc::clone(server), Arc::from);
+            let server = also.server.as_deref().map_or_else(|| Arc::clone(server), Arc::from);
             // Arguments of the same name are compared in the same way; what may be added is each tool's own affair.
             let tables = [&intent.matchers, &frame.matchers, &also.matchers];
             gold.push(self.gold(
@@ -230,36 +202,22 @@ impl FileBuilder<'_> {
             ));
             return None;
         }
-        self.ids
-            .insert(Arc::clone(&frame.id), (Arc::clone(&frame.file), frame.line));
+        self.ids.insert(Arc::clone(&frame.id), (Arc::clone(&frame.file), frame.line));
         (self.problems.len() == problems_before).then_some(frame)
     }
 
     fn problem(&mut self, common: &Common<'_>, kind: FindingKind, message: String) {
-        self.problems.push(Finding::error(
-            kind,
-            &self.file.name,
-            Some(common.line),
-            Some(&common.id),
-            message,
-        ));
+        self.problems.push(Finding::error(kind, &self.file.name, Some(common.line), Some(&common.id), message));
     }
 
-    fn slots_and_text(
-        &mut self,
-        common: &Common<'_>,
-        pools: &Pools,
-    ) -> (Vec<Slot>, Option<Template>) {
+    fn slots_and_text(&mut self, common: &Common<'_>, pools: &Pools) -> (Vec<Slot>, Option<Template>) {
         let mut slots = Vec::new();
         for (name, pool) in common.slots {
             match pool.as_str().map(|pool| (pool, pools.by_name.get(pool))) {
                 Some((_, Some(pool))) => slots.push(unshared(name, pool)),
                 // A pool that is defined but broken was reported where it is defined.
                 Some((pool, None))
-                    if pools
-                        .problems
-                        .iter()
-                        .any(|(_, message)| message.starts_with(&format!("pool {pool}:"))) =>
+                    if pools.problems.iter().any(|(_, message)| message.starts_with(&format!("pool {pool}:"))) =>
                 {
                     self.problem(
                         common,
@@ -295,18 +253,13 @@ impl FileBuilder<'_> {
         };
         if let Some(text) = &text {
             let used = slots_of(text);
-            let unused: Vec<&str> = (0..slots.len())
-                .filter(|slot| !used.contains(slot))
-                .map(|slot| &*slots[slot].name)
-                .collect();
+            let unused: Vec<&str> =
+                (0..slots.len()).filter(|slot| !used.contains(slot)).map(|slot| &*slots[slot].name).collect();
             if !unused.is_empty() {
                 self.problem(
                     common,
                     FindingKind::UnusedSlot,
-                    format!(
-                        "text does not use {{{}}}; use it or drop it from slots",
-                        unused.join("}, {")
-                    ),
+                    format!("text does not use {{{}}}; use it or drop it from slots", unused.join("}, {")),
                 );
             }
         }
@@ -331,11 +284,7 @@ impl FileBuilder<'_> {
                     places.extend(template.places());
                     filled.push((key.clone(), template));
                 }
-                Err(cause) => self.problem(
-                    common,
-                    FindingKind::UnknownSlot,
-                    format!("gold, {key}: {cause}"),
-                ),
+                Err(cause) => self.problem(common, FindingKind::UnknownSlot, format!("gold, {key}: {cause}")),
             }
         }
         let mut causes = Vec::new();
@@ -344,14 +293,18 @@ impl FileBuilder<'_> {
         for cause in causes {
             self.problem(common, FindingKind::Matcher, cause);
         }
-        let mut hidden: Vec<&str> = places
-            .iter()
-            .filter(|place| !used.contains(&place.slot))
-            .map(|place| &*slots[place.slot].name)
-            .collect();
+        let mut hidden: Vec<&str> =
+            places.iter().filter(|place| !used.contains(&place.slot)).map(|place| &*slots[place.slot].name).collect();
         hidden.dedup();
         if !hidden.is_empty() {
-            self.problem(common, FindingKind::HiddenSlot, format!("gold uses {{{}}}, which the text does not say; the utterance must determine the gold", hidden.join("}, {")));
+            self.problem(
+                common,
+                FindingKind::HiddenSlot,
+                format!(
+                    "gold uses {{{}}}, which the text does not say; the utterance must determine the gold",
+                    hidden.join("}, {")
+                ),
+            );
         }
         GoldTemplate {
             server: Arc::clone(server),
@@ -363,14 +316,10 @@ impl FileBuilder<'_> {
 
     /// Gives every slot its own part of its pool, among the slots of the same tool (or of the abstain frames).
     fn share(&mut self, frames: &mut [Frame]) {
-        let mut users: BTreeMap<(Option<Arc<str>>, Arc<str>), Vec<(usize, usize)>> =
-            BTreeMap::new();
+        let mut users: BTreeMap<(Option<Arc<str>>, Arc<str>), Vec<(usize, usize)>> = BTreeMap::new();
         for (at, frame) in frames.iter().enumerate() {
             for (slot_at, slot) in frame.slots.iter().enumerate() {
-                users
-                    .entry((frame.tool.clone(), Arc::clone(&slot.pool.name)))
-                    .or_default()
-                    .push((at, slot_at));
+                users.entry((frame.tool.clone(), Arc::clone(&slot.pool.name))).or_default().push((at, slot_at));
             }
         }
         for ((_, pool), users) in users {
@@ -386,9 +335,8 @@ impl FileBuilder<'_> {
                     }
                 }
                 None => {
-                    let message = format!(
-                        "pool {pool} has {len} values, fewer than one frame has slots that draw from it"
-                    );
+                    let message =
+                        format!("pool {pool} has {len} values, fewer than one frame has slots that draw from it");
                     self.problems.push(Finding::error(
                         FindingKind::Pool,
                         &frames[first].file,
@@ -403,27 +351,16 @@ impl FileBuilder<'_> {
 }
 
 fn unshared(name: &str, pool: &Arc<Pool>) -> Slot {
-    Slot {
-        name: name.into(),
-        pool: Arc::clone(pool),
-        share: Share {
-            offset: 0,
-            stride: 1,
-            len: pool.len(),
-        },
-    }
+    Slot { name: name.into(), pool: Arc::clone(pool), share: Share { offset: 0, stride: 1, len: pool.len() } }
 }
 
 fn resolver(slots: &[Slot]) -> impl Fn(&str, Option<&str>) -> Result<Place, String> {
     move |name, column| match slots.iter().position(|slot| &*slot.name == name) {
         Some(at) => slots[at].pool.place(at, name, column),
         None => {
-            let hint = nearest(name, slots.iter().map(|slot| &*slot.name))
-                .map(|known| format!("; did you mean {{{known}}}?"));
-            Err(format!(
-                "there is no slot {{{name}}}{}",
-                hint.unwrap_or_default()
-            ))
+            let hint =
+                nearest(name, slots.iter().map(|slot| &*slot.name)).map(|known| format!("; did you mean {{{known}}}?"));
+            Err(format!("there is no slot {{{name}}}{}", hint.unwrap_or_default()))
         }
     }
 }

@@ -36,9 +36,7 @@ impl MatchersTemplate {
         let fixed: Option<Vec<_>> = entries
             .iter()
             .map(|(text, path, matcher)| match matcher {
-                MatcherTemplate::Fixed(matcher) => {
-                    Some((text.clone(), path.clone(), matcher.clone()))
-                }
+                MatcherTemplate::Fixed(matcher) => Some((text.clone(), path.clone(), matcher.clone())),
                 _ => None,
             })
             .collect();
@@ -52,10 +50,7 @@ impl MatchersTemplate {
         match self {
             Self::Fixed(matchers) => Arc::clone(matchers),
             Self::Filled(entries) => Arc::new(Matchers::from_parsed(
-                entries
-                    .iter()
-                    .map(|(text, path, matcher)| (text.clone(), path.clone(), matcher.fill(rows)))
-                    .collect(),
+                entries.iter().map(|(text, path, matcher)| (text.clone(), path.clone(), matcher.fill(rows))).collect(),
             )),
         }
     }
@@ -70,10 +65,7 @@ impl MatcherTemplate {
         match self {
             Self::Fixed(matcher) => matcher.clone(),
             Self::AnyOf(template) => Matcher::AnyOf(values(template)),
-            Self::Allow(template, by) => Matcher::Allow {
-                values: values(template),
-                by: Box::new(by.clone()),
-            },
+            Self::Allow(template, by) => Matcher::Allow { values: values(template), by: Box::new(by.clone()) },
         }
     }
 
@@ -95,8 +87,7 @@ pub(super) fn read(
 ) -> Vec<(String, ArgumentPath, MatcherTemplate)> {
     let mut merged: BTreeMap<String, (ArgumentPath, MatcherTemplate)> = BTreeMap::new();
     for (text, value) in tables.iter().flat_map(|table| table.iter()) {
-        let read =
-            ArgumentPath::parse(text).and_then(|path| Ok((path, matcher(&json(value)?, resolve)?)));
+        let read = ArgumentPath::parse(text).and_then(|path| Ok((path, matcher(&json(value)?, resolve)?)));
         match read {
             Ok(entry) => {
                 merged.insert(text.clone(), entry);
@@ -110,8 +101,7 @@ pub(super) fn read(
             Some((_, MatcherTemplate::Fixed(by))) => by.clone(),
             _ => Matcher::Exact,
         };
-        let read = ArgumentPath::parse(text)
-            .and_then(|path| Ok((path, allowed(&json(value)?, by, resolve)?)));
+        let read = ArgumentPath::parse(text).and_then(|path| Ok((path, allowed(&json(value)?, by, resolve)?)));
         match read {
             Ok(entry) => {
                 merged.insert(text.clone(), entry);
@@ -119,10 +109,7 @@ pub(super) fn read(
             Err(cause) => problem(format!("allow, {text}: {cause}")),
         }
     }
-    merged
-        .into_iter()
-        .map(|(text, (path, matcher))| (text, path, matcher))
-        .collect()
+    merged.into_iter().map(|(text, (path, matcher))| (text, path, matcher)).collect()
 }
 
 fn allowed(value: &Value, by: Matcher, resolve: &Resolve<'_>) -> Result<MatcherTemplate, String> {
@@ -131,10 +118,9 @@ fn allowed(value: &Value, by: Matcher, resolve: &Resolve<'_>) -> Result<MatcherT
     };
     let template = ValueTemplate::parse(value, resolve)?;
     Ok(match template.as_literal() {
-        Some(Value::Array(values)) => MatcherTemplate::Fixed(Matcher::Allow {
-            values: values.clone(),
-            by: Box::new(by),
-        }),
+        Some(Value::Array(values)) => {
+            MatcherTemplate::Fixed(Matcher::Allow { values: values.clone(), by: Box::new(by) })
+        }
         _ => MatcherTemplate::Allow(template, by),
     })
 }
@@ -144,9 +130,7 @@ fn matcher(value: &Value, resolve: &Resolve<'_>) -> Result<MatcherTemplate, Stri
         Matcher::AnyOf(values) => {
             let template = ValueTemplate::parse(&Value::Array(values), resolve)?;
             Ok(match template.as_literal() {
-                Some(Value::Array(values)) => {
-                    MatcherTemplate::Fixed(Matcher::AnyOf(values.clone()))
-                }
+                Some(Value::Array(values)) => MatcherTemplate::Fixed(Matcher::AnyOf(values.clone())),
                 _ => MatcherTemplate::AnyOf(template),
             })
         }

@@ -19,22 +19,14 @@ pub(super) struct Pools {
 }
 
 pub(super) fn build(raw: &BTreeMap<String, Spanned<RawPool>>) -> Pools {
-    let mut builder = Builder {
-        raw,
-        done: BTreeMap::new(),
-    };
-    let mut pools = Pools {
-        by_name: BTreeMap::new(),
-        problems: Vec::new(),
-    };
+    let mut builder = Builder { raw, done: BTreeMap::new() };
+    let mut pools = Pools { by_name: BTreeMap::new(), problems: Vec::new() };
     for (name, definition) in raw {
         match builder.named(name, &mut Vec::new()) {
             Ok(pool) => {
                 pools.by_name.insert(name.clone(), pool);
             }
-            Err(cause) => pools
-                .problems
-                .push((definition.span().start, format!("pool {name}: {cause}"))),
+            Err(cause) => pools.problems.push((definition.span().start, format!("pool {name}: {cause}"))),
         }
     }
     pools
@@ -52,12 +44,9 @@ impl Builder<'_> {
             return Ok(Arc::clone(pool));
         }
         let Some(raw) = self.raw.get(name) else {
-            let hint = nearest(name, self.raw.keys().map(String::as_str))
-                .map(|known| format!("; did you mean {known}?"));
-            return Err(format!(
-                "there is no pool {name} in this file{}",
-                hint.unwrap_or_default()
-            ));
+            let hint =
+                nearest(name, self.raw.keys().map(String::as_str)).map(|known| format!("; did you mean {known}?"));
+            return Err(format!("there is no pool {name} in this file{}", hint.unwrap_or_default()));
         };
         if open.iter().any(|other| other == name) {
             return Err(format!("its parts go in a circle through {name}"));
@@ -71,19 +60,47 @@ impl Builder<'_> {
 
     fn pool(&mut self, name: &str, raw: &RawPool, open: &mut Vec<String>) -> Result<Pool, String> {
         let pool = match raw {
-            RawPool { values: Some(values), columns: None, rows: None, from: None, to: None, template: None, parts: None } => values_pool(name, values)?,
-            RawPool { values: None, columns: Some(columns), rows: Some(rows), from: None, to: None, template: None, parts: None } => rows_pool(name, columns, rows)?,
-            RawPool { values: None, columns: None, rows: None, from: Some(from), to: Some(to), template: None, parts: None } => Pool::range(name, *from, *to)?,
-            RawPool { values: None, columns: None, rows: None, from: None, to: None, template: Some(template), parts: Some(parts) } => {
-                self.product(name, template, parts, open)?
+            RawPool {
+                values: Some(values),
+                columns: None,
+                rows: None,
+                from: None,
+                to: None,
+                template: None,
+                parts: None,
+            } => values_pool(name, values)?,
+            RawPool {
+                values: None,
+                columns: Some(columns),
+                rows: Some(rows),
+                from: None,
+                to: None,
+                template: None,
+                parts: None,
+            } => rows_pool(name, columns, rows)?,
+            RawPool {
+                values: None,
+                columns: None,
+                rows: None,
+                from: Some(from),
+                to: Some(to),
+                template: None,
+                parts: None,
+            } => Pool::range(name, *from, *to)?,
+            RawPool {
+                values: None,
+                columns: None,
+                rows: None,
+                from: None,
+                to: None,
+                template: Some(template),
+                parts: Some(parts),
+            } => self.product(name, template, parts, open)?,
+            _ => {
+                return Err("it needs either values, or columns and rows, or from and to, or template and parts".into());
             }
-            _ => return Err("it needs either values, or columns and rows, or from and to, or template and parts".into()),
         };
-        if pool.is_empty() {
-            Err("it is empty".into())
-        } else {
-            Ok(pool)
-        }
+        if pool.is_empty() { Err("it is empty".into()) } else { Ok(pool) }
     }
 
     fn product(
@@ -111,14 +128,10 @@ impl Builder<'_> {
         if let Some(empty) = names.iter().zip(&pools).find(|(_, pool)| pool.is_empty()) {
             return Err(format!("part {} is empty", empty.0));
         }
-        let resolve =
-            |part: &str, column: Option<&str>| match names.iter().position(|name| *name == part) {
-                Some(at) => pools[at].place(at, part, column),
-                None => Err(format!(
-                    "there is no part {part}; the parts are {}",
-                    names.join(", ")
-                )),
-            };
+        let resolve = |part: &str, column: Option<&str>| match names.iter().position(|name| *name == part) {
+            Some(at) => pools[at].place(at, part, column),
+            None => Err(format!("there is no part {part}; the parts are {}", names.join(", "))),
+        };
         let (columns, templates): (Vec<Arc<str>>, Vec<Value>) = match template {
             toml::Value::Table(columns) => columns
                 .iter()
@@ -128,20 +141,11 @@ impl Builder<'_> {
                 .unzip(),
             single => (vec!["".into()], vec![json(single)?]),
         };
-        let templates = templates
-            .iter()
-            .map(|template| ValueTemplate::parse(template, &resolve))
-            .collect::<Result<Vec<_>, _>>()?;
+        let templates =
+            templates.iter().map(|template| ValueTemplate::parse(template, &resolve)).collect::<Result<Vec<_>, _>>()?;
         for (at, part) in names.iter().enumerate() {
-            if !templates
-                .iter()
-                .flat_map(ValueTemplate::places)
-                .any(|place| place.slot == at)
-            {
-                return Err(format!(
-                    "part {part} is not used, so every value would occur {} times",
-                    pools[at].len()
-                ));
+            if !templates.iter().flat_map(ValueTemplate::places).any(|place| place.slot == at) {
+                return Err(format!("part {part} is not used, so every value would occur {} times", pools[at].len()));
             }
         }
         Pool::product(name, columns, templates, pools)
@@ -149,10 +153,7 @@ impl Builder<'_> {
 }
 
 fn values_pool(name: &str, values: &[toml::Value]) -> Result<Pool, String> {
-    let rows = values
-        .iter()
-        .map(|value| Ok(vec![json(value)?]))
-        .collect::<Result<_, String>>()?;
+    let rows = values.iter().map(|value| Ok(vec![json(value)?])).collect::<Result<_, String>>()?;
     Ok(Pool::rows(name, vec!["".into()], rows))
 }
 
@@ -167,22 +168,10 @@ fn rows_pool(name: &str, columns: &[String], rows: &[Vec<toml::Value>]) -> Resul
         .enumerate()
         .map(|(at, row)| {
             if row.len() != columns.len() {
-                return Err(format!(
-                    "row {} has {} of the {} columns",
-                    at + 1,
-                    row.len(),
-                    columns.len()
-                ));
+                return Err(format!("row {} has {} of the {} columns", at + 1, row.len(), columns.len()));
             }
             row.iter().map(json).collect()
         })
         .collect::<Result<_, String>>()?;
-    Ok(Pool::rows(
-        name,
-        columns
-            .iter()
-            .map(|column| column.as_str().into())
-            .collect(),
-        rows,
-    ))
+    Ok(Pool::rows(name, columns.iter().map(|column| column.as_str().into()).collect(), rows))
 }

@@ -103,51 +103,29 @@ pub(super) fn parse(text: &str) -> Result<RawFile, ParseError> {
     toml::from_str(text).map_err(|error| {
         let message = with_suggestion(error.message());
         let Some(span) = error.span() else {
-            return ParseError {
-                line: None,
-                message,
-            };
+            return ParseError { line: None, message };
         };
         let start = span.start.min(text.len());
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line_text = text[line_start..].lines().next().unwrap_or_default();
         let column = text[line_start..start].chars().count();
-        let width = text[start..span.end.clamp(start, text.len())]
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .count()
-            .max(1);
-        let message = format!(
-            "{message}\n    {line_text}\n    {}{}",
-            " ".repeat(column),
-            "^".repeat(width)
-        );
-        ParseError {
-            line: Some(line_of(text, start)),
-            message,
-        }
+        let width =
+            text[start..span.end.clamp(start, text.len())].lines().next().unwrap_or_default().chars().count().max(1);
+        let message = format!("{message}\n    {line_text}\n    {}{}", " ".repeat(column), "^".repeat(width));
+        ParseError { line: Some(line_of(text, start)), message }
     })
 }
 
 /// Line of a byte offset, counted from 1.
 pub(super) fn line_of(text: &str, at: usize) -> usize {
-    text.as_bytes()[..at.min(text.len())]
-        .iter()
-        .filter(|&&byte| byte == b'\n')
-        .count()
-        + 1
+    text.as_bytes()[..at.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
 /// Adds "did you mean" to serde's ``unknown field `x`, expected one of `a`, `b` ``.
 fn with_suggestion(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     let known_kind = message.starts_with("unknown field") || message.starts_with("unknown variant");
-    let suggestion = known_kind
-        .then(|| quoted.next())
-        .flatten()
-        .and_then(|unknown| nearest(unknown, quoted));
+    let suggestion = known_kind.then(|| quoted.next()).flatten().and_then(|unknown| nearest(unknown, quoted));
     match suggestion {
         Some(known) => format!("{message}; did you mean `{known}`?"),
         None => message.to_owned(),
@@ -163,8 +141,7 @@ pub(super) fn json(value: &toml::Value) -> Result<Value, String> {
         toml::Value::String(text) => Value::from(text.as_str()),
         toml::Value::Integer(number) => Value::from(*number),
         toml::Value::Float(number) => Value::Number(
-            serde_json::Number::from_f64(*number)
-                .ok_or_else(|| format!("{number} is not a JSON number"))?,
+            serde_json::Number::from_f64(*number).ok_or_else(|| format!("{number} is not a JSON number"))?,
         ),
         toml::Value::Boolean(flag) => Value::from(*flag),
         toml::Value::Datetime(date) => {
@@ -172,10 +149,7 @@ pub(super) fn json(value: &toml::Value) -> Result<Value, String> {
         }
         toml::Value::Array(items) => items.iter().map(json).collect::<Result<_, _>>()?,
         toml::Value::Table(table) => Value::Object(
-            table
-                .iter()
-                .map(|(key, value)| Ok((key.clone(), json(value)?)))
-                .collect::<Result<_, String>>()?,
+            table.iter().map(|(key, value)| Ok((key.clone(), json(value)?))).collect::<Result<_, String>>()?,
         ),
     })
 }

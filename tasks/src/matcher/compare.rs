@@ -5,8 +5,8 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::{
-    Matcher, Matchers, Node, clock_equal, glob_equal, instant_equal, nocase_equal, numbers_equal,
-    path_equal, query_equal, text_equal,
+    Matcher, Matchers, Node, clock_equal, glob_equal, instant_equal, nocase_equal, numbers_equal, path_equal,
+    query_equal, text_equal,
 };
 
 /// The first difference found, for messages and audits.
@@ -73,22 +73,15 @@ impl<'a> Walk<'a> {
         schema: Option<&'a Value>,
     ) -> Result<(), Mismatch> {
         let inside = |key: &str| {
-            (
-                node.and_then(|node| node.keys.get(key)),
-                schema.and_then(|schema| self.property(schema, key, 0)),
-            )
+            (node.and_then(|node| node.keys.get(key)), schema.and_then(|schema| self.property(schema, key, 0)))
         };
         for (key, wanted) in gold {
             let (node, schema) = inside(key);
             match call.get(key) {
-                Some(given) => self
-                    .values(wanted, given, node, schema)
-                    .map_err(|mismatch| mismatch.below(key))?,
+                Some(given) => self.values(wanted, given, node, schema).map_err(|mismatch| mismatch.below(key))?,
                 None => {
                     let default = schema.and_then(|schema| self.default(schema, 0));
-                    if !default
-                        .is_some_and(|default| self.values(wanted, default, node, schema).is_ok())
-                    {
+                    if !default.is_some_and(|default| self.values(wanted, default, node, schema).is_ok()) {
                         return Err(Mismatch::at(key, Difference::Missing));
                     }
                 }
@@ -100,12 +93,11 @@ impl<'a> Walk<'a> {
             }
             let (node, schema) = inside(key);
             let default = schema.and_then(|schema| self.default(schema, 0));
-            let is_default =
-                default.is_some_and(|default| self.values(default, given, node, schema).is_ok());
+            let is_default = default.is_some_and(|default| self.values(default, given, node, schema).is_ok());
             let is_allowed = || match node.and_then(|node| node.matcher.as_ref()) {
-                Some(Matcher::Allow { values, by }) => values
-                    .iter()
-                    .any(|value| self.values_by(Some(by), value, given, node, schema).is_ok()),
+                Some(Matcher::Allow { values, by }) => {
+                    values.iter().any(|value| self.values_by(Some(by), value, given, node, schema).is_ok())
+                }
                 _ => false,
             };
             if !is_default && !is_allowed() {
@@ -122,13 +114,7 @@ impl<'a> Walk<'a> {
         node: Option<&Node>,
         schema: Option<&'a Value>,
     ) -> Result<(), Mismatch> {
-        self.values_by(
-            node.and_then(|node| node.matcher.as_ref()),
-            gold,
-            call,
-            node,
-            schema,
-        )
+        self.values_by(node.and_then(|node| node.matcher.as_ref()), gold, call, node, schema)
     }
 
     /// Compares by `matcher`; `node` holds the matchers below.
@@ -144,32 +130,16 @@ impl<'a> Walk<'a> {
             (Some(Matcher::Set), Value::Array(gold), Value::Array(call)) => {
                 return self.sets(gold, call, node, schema);
             }
-            (Some(Matcher::Path), Value::String(gold), Value::String(call)) => {
-                path_equal(gold, call)
-            }
-            (Some(Matcher::Glob), Value::String(gold), Value::String(call)) => {
-                glob_equal(gold, call)
-            }
-            (Some(Matcher::Text), Value::String(gold), Value::String(call)) => {
-                text_equal(gold, call)
-            }
-            (Some(Matcher::Instant), Value::String(gold), Value::String(call)) => {
-                instant_equal(gold, call)
-            }
-            (Some(Matcher::Clock), Value::String(gold), Value::String(call)) => {
-                clock_equal(gold, call)
-            }
-            (Some(Matcher::Query), Value::String(gold), Value::String(call)) => {
-                query_equal(gold, call)
-            }
-            (Some(Matcher::NoCase), Value::String(gold), Value::String(call)) => {
-                nocase_equal(gold, call)
-            }
+            (Some(Matcher::Path), Value::String(gold), Value::String(call)) => path_equal(gold, call),
+            (Some(Matcher::Glob), Value::String(gold), Value::String(call)) => glob_equal(gold, call),
+            (Some(Matcher::Text), Value::String(gold), Value::String(call)) => text_equal(gold, call),
+            (Some(Matcher::Instant), Value::String(gold), Value::String(call)) => instant_equal(gold, call),
+            (Some(Matcher::Clock), Value::String(gold), Value::String(call)) => clock_equal(gold, call),
+            (Some(Matcher::Query), Value::String(gold), Value::String(call)) => query_equal(gold, call),
+            (Some(Matcher::NoCase), Value::String(gold), Value::String(call)) => nocase_equal(gold, call),
             (Some(Matcher::Scalar), _, _) if scalars_equal(gold, call) => true,
             (Some(Matcher::AnyOf(values)), _, _)
-                if values
-                    .iter()
-                    .any(|value| self.values(value, call, None, schema).is_ok()) =>
+                if values.iter().any(|value| self.values(value, call, None, schema).is_ok()) =>
             {
                 true
             }
@@ -182,14 +152,7 @@ impl<'a> Walk<'a> {
             (_, Value::Number(gold), Value::Number(call)) => numbers_equal(gold, call),
             _ => gold == call,
         };
-        if accepted {
-            Ok(())
-        } else {
-            Err(Mismatch {
-                path: String::new(),
-                what: Difference::Value,
-            })
-        }
+        if accepted { Ok(()) } else { Err(Mismatch { path: String::new(), what: Difference::Value }) }
     }
 
     fn sequences(
@@ -200,16 +163,12 @@ impl<'a> Walk<'a> {
         schema: Option<&'a Value>,
     ) -> Result<(), Mismatch> {
         if gold.len() != call.len() {
-            return Err(Mismatch {
-                path: String::new(),
-                what: Difference::Length,
-            });
+            return Err(Mismatch { path: String::new(), what: Difference::Length });
         }
         let node = node.and_then(|node| node.items.as_deref());
         for (index, (gold, call)) in gold.iter().zip(call).enumerate() {
             let schema = schema.and_then(|schema| self.item(schema, index, 0));
-            self.values(gold, call, node, schema)
-                .map_err(|mismatch| mismatch.below(&format!("[{index}]")))?;
+            self.values(gold, call, node, schema).map_err(|mismatch| mismatch.below(&format!("[{index}]")))?;
         }
         Ok(())
     }
@@ -224,56 +183,39 @@ impl<'a> Walk<'a> {
         schema: Option<&'a Value>,
     ) -> Result<(), Mismatch> {
         if gold.len() != call.len() {
-            return Err(Mismatch {
-                path: String::new(),
-                what: Difference::Length,
-            });
+            return Err(Mismatch { path: String::new(), what: Difference::Length });
         }
         let node = node.and_then(|node| node.items.as_deref());
         let schema = schema.and_then(|schema| self.item(schema, 0, 0));
         let fits: Vec<Vec<usize>> = gold
             .iter()
-            .map(|gold| {
-                (0..call.len())
-                    .filter(|&at| self.values(gold, &call[at], node, schema).is_ok())
-                    .collect()
-            })
+            .map(|gold| (0..call.len()).filter(|&at| self.values(gold, &call[at], node, schema).is_ok()).collect())
             .collect();
         let mut taken_by = vec![None; call.len()];
         for start in 0..gold.len() {
             if !augment(start, &fits, &mut taken_by, &mut vec![false; call.len()]) {
-                return Err(Mismatch {
-                    path: format!("[{start}]"),
-                    what: Difference::Value,
-                });
+                return Err(Mismatch { path: format!("[{start}]"), what: Difference::Value });
             }
         }
         Ok(())
     }
 
     fn property(&self, schema: &'a Value, key: &str, followed: usize) -> Option<&'a Value> {
-        self.find(schema, followed, &|schema| {
-            schema.get("properties")?.get(key)
-        })
+        self.find(schema, followed, &|schema| schema.get("properties")?.get(key))
     }
 
     fn item(&self, schema: &'a Value, index: usize, followed: usize) -> Option<&'a Value> {
         self.find(schema, followed, &|schema| match schema.get("items") {
             // Before draft 2020-12 an array here is a tuple.
             Some(Value::Array(tuple)) => tuple.get(index),
-            items => schema
-                .get("prefixItems")
-                .and_then(|tuple| tuple.get(index))
-                .or(items),
+            items => schema.get("prefixItems").and_then(|tuple| tuple.get(index)).or(items),
         })
     }
 
     fn default(&self, schema: &'a Value, followed: usize) -> Option<&'a Value> {
         // Not through `anyOf` and the like: a default inside one branch is not the argument's default.
         match schema.get("default") {
-            None if followed < MAX_REFERENCES => {
-                self.default(self.referenced(schema)?, followed + 1)
-            }
+            None if followed < MAX_REFERENCES => self.default(self.referenced(schema)?, followed + 1),
             found => found,
         }
     }
@@ -288,29 +230,21 @@ impl<'a> Walk<'a> {
         if followed >= MAX_REFERENCES {
             return None;
         }
-        look(schema)
-            .or_else(|| self.find(self.referenced(schema)?, followed + 1, look))
-            .or_else(|| {
-                ["allOf", "anyOf", "oneOf"]
-                    .iter()
-                    .filter_map(|branches| schema.get(*branches)?.as_array())
-                    .flatten()
-                    .find_map(|branch| self.find(branch, followed + 1, look))
-            })
+        look(schema).or_else(|| self.find(self.referenced(schema)?, followed + 1, look)).or_else(|| {
+            ["allOf", "anyOf", "oneOf"]
+                .iter()
+                .filter_map(|branches| schema.get(*branches)?.as_array())
+                .flatten()
+                .find_map(|branch| self.find(branch, followed + 1, look))
+        })
     }
 
     fn referenced(&self, schema: &Value) -> Option<&'a Value> {
-        self.root
-            .pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
+        self.root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
     }
 }
 
-fn augment(
-    gold: usize,
-    fits: &[Vec<usize>],
-    taken_by: &mut [Option<usize>],
-    visited: &mut [bool],
-) -> bool {
+fn augment(gold: usize, fits: &[Vec<usize>], taken_by: &mut [Option<usize>], visited: &mut [bool]) -> bool {
     for &at in &fits[gold] {
         if std::mem::replace(&mut visited[at], true) {
             continue;
@@ -330,30 +264,18 @@ fn augment(
 fn scalars_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::String(text), scalar @ (Value::Bool(_) | Value::Number(_)))
-        | (scalar @ (Value::Bool(_) | Value::Number(_)), Value::String(text)) => {
-            scalar.to_string() == *text
-        }
+        | (scalar @ (Value::Bool(_) | Value::Number(_)), Value::String(text)) => scalar.to_string() == *text,
         _ => false,
     }
 }
 
 impl Mismatch {
     fn at(path: &str, what: Difference) -> Self {
-        Self {
-            path: path.to_owned(),
-            what,
-        }
+        Self { path: path.to_owned(), what }
     }
 
     fn below(self, parent: &str) -> Self {
-        let joint = if self.path.is_empty() || self.path.starts_with('[') {
-            ""
-        } else {
-            "."
-        };
-        Self {
-            path: format!("{parent}{joint}{}", self.path),
-            what: self.what,
-        }
+        let joint = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        Self { path: format!("{parent}{joint}{}", self.path), what: self.what }
     }
 }

@@ -14,22 +14,14 @@ pub fn numbers_equal(a: &Number, b: &Number) -> bool {
 }
 
 fn integer(number: &Number) -> Option<i128> {
-    number
-        .as_i64()
-        .map(i128::from)
-        .or_else(|| number.as_u64().map(i128::from))
+    number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "in range and whole by the checks before it"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "in range and whole by the checks before it")]
 fn float_is(number: &Number, whole: i128) -> bool {
     // 2^64 bounds every integer that JSON numbers are parsed into, and is exact as a float.
     const BOUND: f64 = 18_446_744_073_709_551_616.0;
-    number
-        .as_f64()
-        .is_some_and(|float| float.abs() <= BOUND && float.fract() == 0.0 && float as i128 == whole)
+    number.as_f64().is_some_and(|float| float.abs() <= BOUND && float.fract() == 0.0 && float as i128 == whole)
 }
 
 #[cfg(test)]

@@ -23,8 +23,7 @@ impl ArgumentPath {
     /// # Errors
     /// Quotes the path and says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let fail =
-            |what: &str| format!("argument path {text:?} {what}; write it like edits[].oldText");
+        let fail = |what: &str| format!("argument path {text:?} {what}; write it like edits[].oldText");
         let mut steps = Vec::new();
         let mut key = String::new();
         // Whether a key may start here: at the start and after a dot, not after `[]`.
@@ -32,9 +31,7 @@ impl ArgumentPath {
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
             match c {
-                '\\' if expect_key => {
-                    key.push(chars.next().ok_or_else(|| fail("ends in a backslash"))?)
-                }
+                '\\' if expect_key => key.push(chars.next().ok_or_else(|| fail("ends in a backslash"))?),
                 '.' | '[' => {
                     if expect_key {
                         if key.is_empty() {
@@ -73,16 +70,10 @@ impl ArgumentPath {
 
     /// All values of `arguments` that the path leads to.
     pub fn select<'a>(&self, arguments: &'a serde_json::Value) -> Vec<&'a serde_json::Value> {
-        self.steps
-            .iter()
-            .fold(vec![arguments], |at, step| match step {
-                Step::Key(key) => at.into_iter().filter_map(|value| value.get(key)).collect(),
-                Step::Items => at
-                    .into_iter()
-                    .filter_map(|value| value.as_array())
-                    .flatten()
-                    .collect(),
-            })
+        self.steps.iter().fold(vec![arguments], |at, step| match step {
+            Step::Key(key) => at.into_iter().filter_map(|value| value.get(key)).collect(),
+            Step::Items => at.into_iter().filter_map(|value| value.as_array()).flatten().collect(),
+        })
     }
 }
 
@@ -96,14 +87,8 @@ mod tests {
         let cases = [
             ("files", vec![key("files")]),
             ("files[]", vec![key("files"), Step::Items]),
-            (
-                "edits[].oldText",
-                vec![key("edits"), Step::Items, key("oldText")],
-            ),
-            (
-                "a.b[][].c",
-                vec![key("a"), key("b"), Step::Items, Step::Items, key("c")],
-            ),
+            ("edits[].oldText", vec![key("edits"), Step::Items, key("oldText")]),
+            ("a.b[][].c", vec![key("a"), key("b"), Step::Items, Step::Items, key("c")]),
             (r"a\.b.c", vec![key("a.b"), key("c")]),
             ("$and", vec![key("$and")]),
         ];

@@ -6,9 +6,7 @@ pub fn path_equal(a: &str, b: &str) -> bool {
         (
             path.is_empty(),
             path.starts_with('/'),
-            path.split('/')
-                .filter(|part| !part.is_empty() && *part != ".")
-                .collect(),
+            path.split('/').filter(|part| !part.is_empty() && *part != ".").collect(),
         )
     }
     parts(a) == parts(b)
@@ -59,8 +57,7 @@ pub fn query_equal(a: &str, b: &str) -> bool {
 }
 
 fn is_operator(term: &str) -> bool {
-    matches!(term, "AND" | "OR" | "NOT")
-        || (!term.contains('"') && (term.starts_with('(') || term.ends_with(')')))
+    matches!(term, "AND" | "OR" | "NOT") || (!term.contains('"') && (term.starts_with('(') || term.ends_with(')')))
 }
 
 /// Splits at blanks outside double quotes.
@@ -77,9 +74,7 @@ fn terms(query: &str) -> Vec<&str> {
 
 /// The same text but for case, by Unicode's lower-case mapping.
 pub fn nocase_equal(a: &str, b: &str) -> bool {
-    a.chars()
-        .flat_map(char::to_lowercase)
-        .eq(b.chars().flat_map(char::to_lowercase))
+    a.chars().flat_map(char::to_lowercase).eq(b.chars().flat_map(char::to_lowercase))
 }
 
 #[cfg(test)]
@@ -91,10 +86,7 @@ mod tests {
             assert!(equal(a, b) && equal(b, a), "{a:?} should equal {b:?}");
         }
         for (a, b) in rejected {
-            assert!(
-                !equal(a, b) && !equal(b, a),
-                "{a:?} should differ from {b:?}"
-            );
+            assert!(!equal(a, b) && !equal(b, a), "{a:?} should differ from {b:?}");
         }
     }
 
@@ -159,20 +151,8 @@ mod tests {
     fn text_table() {
         table(
             text_equal,
-            &[
-                ("a\r\nb", "a\nb"),
-                ("a\rb", "a\nb"),
-                ("  a\n", "a"),
-                ("", " \n"),
-                ("a\r\n\r\nb", "a\n\nb"),
-            ],
-            &[
-                ("a b", "a  b"),
-                ("a\nb", "a b"),
-                ("a\n\nb", "a\nb"),
-                ("A", "a"),
-                ("a\r\rb", "a\nb"),
-            ],
+            &[("a\r\nb", "a\nb"), ("a\rb", "a\nb"), ("  a\n", "a"), ("", " \n"), ("a\r\n\r\nb", "a\n\nb")],
+            &[("a b", "a  b"), ("a\nb", "a b"), ("a\n\nb", "a\nb"), ("A", "a"), ("a\r\rb", "a\nb")],
         );
     }
 
@@ -203,10 +183,6 @@ mod tests {
 
     #[test]
     fn nocase_table() {
-        table(
-            nocase_equal,
-            &[("UTC", "utc"), ("ÉCOLE", "école")],
-            &[("a", "b"), ("a", "a ")],
-        );
+        table(nocase_equal, &[("UTC", "utc"), ("ÉCOLE", "école")], &[("a", "b"), ("a", "a ")]);
     }
 }

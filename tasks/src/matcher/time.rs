@@ -49,9 +49,7 @@ fn instant(text: &str) -> Option<(i64, &str)> {
 
     let (fraction, zone) = match rest.strip_prefix('.') {
         Some(after) => {
-            let end = after
-                .find(|c: char| !c.is_ascii_digit())
-                .filter(|&end| end > 0)?;
+            let end = after.find(|c: char| !c.is_ascii_digit()).filter(|&end| end > 0)?;
             (&after[..end], &after[end..])
         }
         None => ("", rest),
@@ -64,12 +62,8 @@ fn instant(text: &str) -> Option<(i64, &str)> {
             sign * i64::from(digits(hours, 2, 23)? * 60 + digits(minutes, 2, 59)?)
         }
     };
-    let minutes =
-        days_since_1970(year, month, day) * 24 * 60 + i64::from(hour * 60 + minute) - offset;
-    Some((
-        minutes * 60 + i64::from(second),
-        fraction.trim_end_matches('0'),
-    ))
+    let minutes = days_since_1970(year, month, day) * 24 * 60 + i64::from(hour * 60 + minute) - offset;
+    Some((minutes * 60 + i64::from(second), fraction.trim_end_matches('0')))
 }
 
 /// A number of exactly `width` ASCII digits, at most `max`.
@@ -82,9 +76,7 @@ fn digits(text: &str, width: usize, max: u32) -> Option<u32> {
 
 fn days_in(year: u32, month: u32) -> u32 {
     match month {
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
-            29
-        }
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
         2 => 28,
         4 | 6 | 9 | 11 => 30,
         _ => 31,

@@ -21,16 +21,8 @@ pub(super) fn exercised(frames: &[&Frame], catalogs: &Catalogs) -> BTreeMap<Stri
             continue;
         };
         let mut keywords = BTreeSet::new();
-        let first: Vec<_> = frame
-            .slots
-            .iter()
-            .map(|slot| slot.pool.get(slot.share.index(0)))
-            .collect();
-        walk(
-            &Value::from(gold.fill(&first)),
-            &tool.input_schema,
-            &mut keywords,
-        );
+        let first: Vec<_> = frame.slots.iter().map(|slot| slot.pool.get(slot.share.index(0))).collect();
+        walk(&Value::from(gold.fill(&first)), &tool.input_schema, &mut keywords);
         for keyword in keywords {
             *counts.entry(keyword).or_default() += 1;
         }
@@ -50,9 +42,9 @@ pub(super) fn of_catalogs(catalogs: &Catalogs) -> BTreeSet<String> {
 /// Top-level arguments that no frame's gold gives, in catalog order.
 pub(super) fn unused_arguments(frames: &[&Frame], catalogs: &Catalogs) -> Vec<String> {
     let gives = |gold: &GoldTemplate, argument: &str| {
-        gold.arguments.iter().any(|(name, value)| {
-            name == argument && !matches!(value, ValueTemplate::Literal(Value::Null))
-        })
+        gold.arguments
+            .iter()
+            .any(|(name, value)| name == argument && !matches!(value, ValueTemplate::Literal(Value::Null)))
     };
     let mut unused = Vec::new();
     for (catalog, tool) in catalogs.tools() {
@@ -61,13 +53,7 @@ pub(super) fn unused_arguments(frames: &[&Frame], catalogs: &Catalogs) -> Vec<St
             .filter_map(|frame| frame.gold.first())
             .filter(|gold| gold.server == catalog.server && gold.tool == tool.name)
             .collect();
-        for argument in tool
-            .input_schema
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flat_map(Map::keys)
-        {
+        for argument in tool.input_schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
             if !golds.iter().any(|gold| gives(gold, argument)) {
                 unused.push(format!("{}/{}: {argument}", catalog.server, tool.name));
             }
@@ -81,10 +67,7 @@ fn walk(value: &Value, schema: &Value, keywords: &mut BTreeSet<String>) {
     match value {
         Value::Object(members) => {
             for (key, value) in members {
-                if let Some(schema) = schema
-                    .get("properties")
-                    .and_then(|properties| properties.get(key))
-                {
+                if let Some(schema) = schema.get("properties").and_then(|properties| properties.get(key)) {
                     walk(value, schema, keywords);
                 }
             }
@@ -100,12 +83,7 @@ fn walk(value: &Value, schema: &Value, keywords: &mut BTreeSet<String>) {
 
 fn collect(schema: &Value, keywords: &mut BTreeSet<String>) {
     own(schema, keywords);
-    for schema in schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flat_map(Map::values)
-    {
+    for schema in schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::values) {
         collect(schema, keywords);
     }
     if let Some(items) = schema.get("items") {

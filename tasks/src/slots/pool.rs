@@ -23,24 +23,14 @@ pub struct Pool {
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
     Rows(Vec<Vec<Value>>),
-    Range {
-        from: i64,
-    },
-    Product {
-        parts: Vec<Arc<Pool>>,
-        columns: Vec<ValueTemplate>,
-    },
+    Range { from: i64 },
+    Product { parts: Vec<Arc<Pool>>, columns: Vec<ValueTemplate> },
 }
 
 impl Pool {
     /// A pool of rows. The caller has checked that every row has one value per column.
     pub(crate) fn rows(name: &str, columns: Vec<Arc<str>>, rows: Vec<Vec<Value>>) -> Self {
-        Self {
-            name: name.into(),
-            columns,
-            len: rows.len() as u64,
-            kind: Kind::Rows(rows),
-        }
+        Self { name: name.into(), columns, len: rows.len() as u64, kind: Kind::Rows(rows) }
     }
 
     /// The integers `from..=to`.
@@ -50,12 +40,7 @@ impl Pool {
             .ok()
             .filter(|&len| len > 0)
             .ok_or_else(|| format!("the range {from} to {to} is empty or too long"))?;
-        Ok(Self {
-            name: name.into(),
-            columns: vec!["".into()],
-            len,
-            kind: Kind::Range { from },
-        })
+        Ok(Self { name: name.into(), columns: vec!["".into()], len, kind: Kind::Range { from } })
     }
 
     /// The product of `parts`, the last varying fastest, written through one template per column.
@@ -69,15 +54,7 @@ impl Pool {
             .iter()
             .try_fold(1u64, |len, part| len.checked_mul(part.len))
             .ok_or("the product of its parts exceeds 2^64; shorten a part")?;
-        Ok(Self {
-            name: name.into(),
-            columns,
-            len,
-            kind: Kind::Product {
-                parts,
-                columns: templates,
-            },
-        })
+        Ok(Self { name: name.into(), columns, len, kind: Kind::Product { parts, columns: templates } })
     }
 
     /// Number of entries.
@@ -100,26 +77,15 @@ impl Pool {
             // The remainder is below the number of rows.
             #[expect(clippy::cast_possible_truncation, reason = "below a Vec's length")]
             Kind::Rows(rows) => Cow::Borrowed(&rows[index as usize]),
-            Kind::Range { from } => {
-                Cow::Owned(vec![Value::from(from.wrapping_add_unsigned(index))])
-            }
+            Kind::Range { from } => Cow::Owned(vec![Value::from(from.wrapping_add_unsigned(index))]),
             Kind::Product { parts, columns } => {
                 let mut digits = vec![0; parts.len()];
                 for (digit, part) in digits.iter_mut().zip(parts).rev() {
                     *digit = index % part.len;
                     index /= part.len;
                 }
-                let rows: Vec<Row<'_>> = digits
-                    .iter()
-                    .zip(parts)
-                    .map(|(&digit, part)| part.get(digit))
-                    .collect();
-                Cow::Owned(
-                    columns
-                        .iter()
-                        .map(|template| template.fill(&rows))
-                        .collect(),
-                )
+                let rows: Vec<Row<'_>> = digits.iter().zip(parts).map(|(&digit, part)| part.get(digit)).collect();
+                Cow::Owned(columns.iter().map(|template| template.fill(&rows)).collect())
             }
         }
     }
@@ -133,18 +99,9 @@ impl Pool {
     }
 
     /// The place of `{name}` or `{name.column}` for the slot or part `name` at `slot` that draws from this pool.
-    pub(crate) fn place(
-        &self,
-        slot: usize,
-        name: &str,
-        column: Option<&str>,
-    ) -> Result<Place, String> {
-        let named: Vec<&str> = self
-            .columns
-            .iter()
-            .map(|column| &**column)
-            .filter(|column| !column.is_empty())
-            .collect();
+    pub(crate) fn place(&self, slot: usize, name: &str, column: Option<&str>) -> Result<Place, String> {
+        let named: Vec<&str> =
+            self.columns.iter().map(|column| &**column).filter(|column| !column.is_empty()).collect();
         let found = match column {
             Some(wanted) => named.iter().position(|column| *column == wanted),
             None if self.columns.len() == 1 => Some(0),
@@ -153,22 +110,13 @@ impl Pool {
         };
         found.map(|column| Place { slot, column }).ok_or_else(|| {
             let pool = &self.name;
-            let forms: Vec<String> = named
-                .iter()
-                .map(|column| format!("{{{name}.{column}}}"))
-                .collect();
+            let forms: Vec<String> = named.iter().map(|column| format!("{{{name}.{column}}}")).collect();
             match column {
                 Some(column) if named.is_empty() => {
                     format!("pool {pool} has no columns, so {{{name}.{column}}} must be {{{name}}}")
                 }
-                Some(column) => format!(
-                    "pool {pool} has no column {column}; write {}",
-                    forms.join(" or ")
-                ),
-                None => format!(
-                    "pool {pool} has several columns, so {{{name}}} must be {}",
-                    forms.join(" or ")
-                ),
+                Some(column) => format!("pool {pool} has no column {column}; write {}", forms.join(" or ")),
+                None => format!("pool {pool} has several columns, so {{{name}}} must be {}", forms.join(" or ")),
             }
         })
     }
@@ -182,18 +130,10 @@ mod tests {
 
     #[test]
     fn a_product_counts_with_its_last_part_fastest() {
-        let kinds = Arc::new(Pool::rows(
-            "kind",
-            vec!["".into()],
-            vec![vec![json!("feature")], vec![json!("fix")]],
-        ));
+        let kinds = Arc::new(Pool::rows("kind", vec!["".into()], vec![vec![json!("feature")], vec![json!("fix")]]));
         let numbers = Arc::new(Pool::range("n", 10, 12).unwrap());
         let resolve = |name: &str, column: Option<&str>| {
-            if name == "kind" {
-                kinds.place(0, name, column)
-            } else {
-                numbers.place(1, name, column)
-            }
+            if name == "kind" { kinds.place(0, name, column) } else { numbers.place(1, name, column) }
         };
         let templates = vec![
             ValueTemplate::parse(&json!("{kind}-{n}"), &resolve).unwrap(),
@@ -207,9 +147,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(pool.len(), 6);
-        let all: Vec<String> = (0..6)
-            .map(|index| Value::from(pool.get(index).to_vec()).to_string())
-            .collect();
+        let all: Vec<String> = (0..6).map(|index| Value::from(pool.get(index).to_vec()).to_string()).collect();
         assert_eq!(
             all,
             [
@@ -239,14 +177,7 @@ mod tests {
             pool.place(0, "city", None).unwrap_err(),
             "pool city has several columns, so {city} must be {city.say} or {city.zone}"
         );
-        assert_eq!(
-            pool.place(0, "say", None).unwrap(),
-            Place { slot: 0, column: 0 }
-        );
-        assert!(
-            pool.place(0, "city", Some("zones"))
-                .unwrap_err()
-                .contains("no column zones")
-        );
+        assert_eq!(pool.place(0, "say", None).unwrap(), Place { slot: 0, column: 0 });
+        assert!(pool.place(0, "city", Some("zones")).unwrap_err().contains("no column zones"));
     }
 }

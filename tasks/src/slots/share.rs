@@ -18,11 +18,7 @@ impl Share {
     }
 
     fn residue(offset: u64, stride: u64, pool: u64) -> Self {
-        Self {
-            offset,
-            stride,
-            len: (pool - offset).div_ceil(stride),
-        }
+        Self { offset, stride, len: (pool - offset).div_ceil(stride) }
     }
 }
 
@@ -36,30 +32,16 @@ impl Share {
 pub fn share_out(pool: u64, frame_of_slot: &[usize]) -> Option<Vec<Share>> {
     let slots = frame_of_slot.len() as u64;
     if pool >= slots {
-        return Some(
-            (0..slots)
-                .map(|slot| Share::residue(slot, slots, pool))
-                .collect(),
-        );
+        return Some((0..slots).map(|slot| Share::residue(slot, slots, pool)).collect());
     }
     // Position of each slot among its frame's slots.
     let positions: Vec<u64> = frame_of_slot
         .iter()
         .enumerate()
-        .map(|(at, frame)| {
-            frame_of_slot[..at]
-                .iter()
-                .filter(|other| *other == frame)
-                .count() as u64
-        })
+        .map(|(at, frame)| frame_of_slot[..at].iter().filter(|other| *other == frame).count() as u64)
         .collect();
     let classes = positions.iter().max()? + 1;
-    (classes <= pool).then(|| {
-        positions
-            .into_iter()
-            .map(|position| Share::residue(position, classes, pool))
-            .collect()
-    })
+    (classes <= pool).then(|| positions.into_iter().map(|position| Share::residue(position, classes, pool)).collect())
 }
 
 #[cfg(test)]

@@ -60,12 +60,8 @@ impl Template {
                 Some((name, column)) => (name, Some(column)),
                 None => (inside, None),
             };
-            let is_name = |name: &str| {
-                !name.is_empty()
-                    && name
-                        .chars()
-                        .all(|c| c.is_alphanumeric() || c == '_' || c == '-')
-            };
+            let is_name =
+                |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
             if !is_name(name) || !column.is_none_or(is_name) {
                 return Err(format!(
                     "{{{inside}}} at character {column_number} of {text:?} is not a slot; write {{{{ and }}}} for literal braces"
@@ -145,18 +141,10 @@ impl ValueTemplate {
                 }
             }
             Value::Array(items) => {
-                let items = items
-                    .iter()
-                    .map(|item| Self::parse(item, resolve))
-                    .collect::<Result<Vec<_>, _>>()?;
-                let literals = items
-                    .iter()
-                    .map(Self::as_literal)
-                    .map(Option::<&Value>::cloned)
-                    .collect::<Option<Vec<_>>>();
-                literals.map_or(Self::Array(items), |literals| {
-                    Self::Literal(Value::Array(literals))
-                })
+                let items = items.iter().map(|item| Self::parse(item, resolve)).collect::<Result<Vec<_>, _>>()?;
+                let literals =
+                    items.iter().map(Self::as_literal).map(Option::<&Value>::cloned).collect::<Option<Vec<_>>>();
+                literals.map_or(Self::Array(items), |literals| Self::Literal(Value::Array(literals)))
             }
             Value::Object(members) => {
                 let members = members
@@ -167,9 +155,7 @@ impl ValueTemplate {
                     .iter()
                     .map(|(key, value)| Some((key.clone(), value.as_literal()?.clone())))
                     .collect::<Option<Map<_, _>>>();
-                literals.map_or(Self::Object(members), |literals| {
-                    Self::Literal(Value::Object(literals))
-                })
+                literals.map_or(Self::Object(members), |literals| Self::Literal(Value::Object(literals)))
             }
             scalar => Self::Literal(scalar.clone()),
         })
@@ -182,12 +168,9 @@ impl ValueTemplate {
             Self::Slot(place) => value_at(rows, *place).clone(),
             Self::Text(template) => Value::String(template.fill(rows)),
             Self::Array(items) => Value::Array(items.iter().map(|item| item.fill(rows)).collect()),
-            Self::Object(members) => Value::Object(
-                members
-                    .iter()
-                    .map(|(key, value)| (key.clone(), value.fill(rows)))
-                    .collect(),
-            ),
+            Self::Object(members) => {
+                Value::Object(members.iter().map(|(key, value)| (key.clone(), value.fill(rows))).collect())
+            }
         }
     }
 
@@ -206,10 +189,7 @@ impl ValueTemplate {
             Self::Slot(place) => vec![*place],
             Self::Text(template) => template.places().collect(),
             Self::Array(items) => items.iter().flat_map(Self::places).collect(),
-            Self::Object(members) => members
-                .iter()
-                .flat_map(|(_, value)| value.places())
-                .collect(),
+            Self::Object(members) => members.iter().flat_map(|(_, value)| value.places()).collect(),
         }
     }
 }
@@ -247,10 +227,7 @@ mod tests {
     }
 
     fn rows() -> Vec<Row<'static>> {
-        vec![
-            Cow::Owned(vec![json!(7)]),
-            Cow::Owned(vec![json!("Osaka"), json!("Asia/Tokyo")]),
-        ]
+        vec![Cow::Owned(vec![json!(7)]), Cow::Owned(vec![json!("Osaka"), json!("Asia/Tokyo")])]
     }
 
     #[test]
