@@ -46,9 +46,33 @@ impl ToolCache {
         }
         Ok(list)
     }
+}
 
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.lists.read().unwrap().len()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(n: usize) -> Box<RawValue> {
+        RawValue::from_string(format!(r#"[{{"name":"t{n}","input_schema":{{"type":"object"}}}}]"#)).unwrap()
+    }
+
+    #[test]
+    fn a_list_is_found_by_its_bytes_and_only_as_a_whole_value() {
+        let cache = ToolCache::default();
+        let read = cache.read(&list(1)).unwrap();
+        let found = |rest: String| cache.find(rest.as_bytes()).is_some_and(|found| Arc::ptr_eq(&found, &read));
+        assert!(found(format!("{},\"system\":1}}", list(1))) && found(format!("{}}}", list(1))));
+        assert!(!found(list(1).to_string()) && !found(format!("{} }}", list(1))) && !found(format!("{}}}", list(2))));
+    }
+
+    #[test]
+    fn the_oldest_list_makes_room() {
+        let cache = ToolCache::default();
+        for n in 0..=CAPACITY {
+            cache.read(&list(n)).unwrap();
+            cache.read(&list(n)).unwrap();
+        }
+        assert!(cache.find(format!("{}}}", list(0)).as_bytes()).is_none());
+        assert!(cache.find(format!("{}}}", list(1)).as_bytes()).is_some());
     }
 }

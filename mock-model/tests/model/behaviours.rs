@@ -93,8 +93,8 @@ fn argument_names_that_were_not_seen_are_mostly_guessed_wrong() {
     let body = request(&[bare], &user(TEXT));
     let model = model(Oracle);
     let wrong = (0..500).filter(|n| said(&ask(&model, &body, &draw(&format!("t{n}"), "names-only"))) != RIGHT).count();
-    // Two names, each guessed right with one in ten: 99 % of 500.
-    assert!((485..=500).contains(&wrong), "{wrong}");
+    // Two names, each guessed right one time in ten: 99 % of 500, four standard deviations.
+    assert!((486..=500).contains(&wrong), "{wrong}");
 }
 
 #[test]
@@ -108,11 +108,8 @@ fn nothing_fits_an_abstain_task() {
 
 #[test]
 fn lexical_goes_by_the_words_it_sees() {
-    assert_eq!(
-        first(Lexical, &[git_status(), git_log()]),
-        RIGHT.replace("log", "status"),
-        "shares `show` with neither"
-    );
+    let worded = tool("git__git_status", "Show the last commits", &json!({"repo_path": {}}), &json!([]));
+    assert_eq!(first(Lexical, &[worded, git_log()]), r#"git__git_status {"repo_path":"/srv/app"}"#);
     let log = tool("git__git_log", "Show the last commits", &json!({"repo_path": {}, "max_count": {}}), &json!([]));
     assert_eq!(first(Lexical, &[git_status(), log]), RIGHT);
     let fetch = r#"git__get_tool_schema {"tool_name":"git_log"}"#;
@@ -138,7 +135,7 @@ fn parallel_sends_two_calls_of_which_some_differ() {
     assert!(responses.iter().all(|response| response["content"].as_array().unwrap().len() == 2));
     assert!(responses.iter().all(|response| response["content"][0]["id"] != response["content"][1]["id"]));
     let distinct = responses.iter().filter(|r| r["content"][0]["input"] != r["content"][1]["input"]).count();
-    assert!((70..=130).contains(&distinct), "{distinct}");
+    assert!((62..=138).contains(&distinct), "{distinct}");
     let mut body = request(&[git_log()], &user(TEXT));
     body["tool_choice"]["disable_parallel_tool_use"] = json!(true);
     assert_eq!(ask(&model(Parallel), &body, &draw("t1", "raw"))["content"].as_array().unwrap().len(), 1);
@@ -151,14 +148,14 @@ fn malformed_sends_cut_text_an_array_or_runs_into_the_limit() {
     let strings = count(&|r| r["content"][0]["input"].is_string());
     let arrays = count(&|r| r["content"][0]["input"].is_array());
     let cut = count(&|r| r["stop_reason"] == "max_tokens");
-    assert!([strings, arrays, cut].iter().all(|count| (45..=90).contains(count)), "{strings} {arrays} {cut}");
+    assert!([strings, arrays, cut].iter().all(|count| (36..=98).contains(count)), "{strings} {arrays} {cut}");
 }
 
 #[test]
 fn refuses_and_talks_do_so_in_their_share() {
     let refused = many(Refuses, 1_000).iter().filter(|response| response["stop_reason"] == "refusal").count();
     let talked = many(Talks, 1_000).iter().filter(|response| response["stop_reason"] == "end_turn").count();
-    assert!((160..=240).contains(&refused) && (160..=240).contains(&talked), "{refused} {talked}");
+    assert!((150..=250).contains(&refused) && (150..=250).contains(&talked), "{refused} {talked}");
 }
 
 #[test]
