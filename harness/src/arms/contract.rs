@@ -77,15 +77,15 @@ impl fmt::Display for Finding {
     }
 }
 
+/// Builds the arm that is to be checked.
+pub type BuildArm<'a> = dyn Fn(&ArmContext) -> Result<Arc<dyn Arm>, ArmError> + 'a;
+
 /// Holds an arm to the contract; `build` is called more than once. No finding means that every clause holds that the
 /// arm has not waived.
 ///
 /// # Errors
 /// Where an arm cannot be built or opened at all.
-pub fn check(
-    context: &ArmContext,
-    build: &dyn Fn(&ArmContext) -> Result<Arc<dyn Arm>, ArmError>,
-) -> Result<Vec<Finding>, ArmError> {
+pub fn check(context: &ArmContext, build: &BuildArm<'_>) -> Result<Vec<Finding>, ArmError> {
     let arm = build(context)?;
     let again = build(context)?;
     let definitions = Definitions::new(&context.catalogs)?;

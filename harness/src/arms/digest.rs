@@ -98,12 +98,11 @@ struct DigestSession {
 impl DigestSession {
     fn expand(&self, server: usize, arguments: &Map<String, Value>) -> CallOutcome {
         let handle = arguments.get(HANDLE).and_then(Value::as_str).unwrap_or_default();
-        let (reply, is_error) = match self.originals.get(&(server, handle.to_owned())) {
-            Some(original) => (original.clone(), false),
-            None => {
-                let server = &self.base.definitions().servers[server].name;
-                (format!("error: no result of `{server}` in this session has the handle `{handle}`"), true)
-            }
+        let (reply, is_error) = if let Some(original) = self.originals.get(&(server, handle.to_owned())) {
+            (original.clone(), false)
+        } else {
+            let server = &self.base.definitions().servers[server].name;
+            (format!("error: no result of `{server}` in this session has the handle `{handle}`"), true)
         };
         CallOutcome::Meta { reply, is_error, surface_changed: false }
     }

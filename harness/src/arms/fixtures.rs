@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bench_tasks::catalog::{Catalog, Catalogs};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{ArmContext, ToolCall, WarmUp};
 
@@ -40,7 +40,8 @@ pub(crate) fn context_of(catalogs: Catalogs) -> ArmContext {
     ArmContext { catalogs: Arc::new(catalogs), warm_up, pins: (8, 3), seed: [7; 32], planted_loss_ppm: 60_000 }
 }
 
-/// A call.
+/// A call; arguments that are no object are none.
 pub(crate) fn call(name: &str, arguments: Value) -> ToolCall {
-    ToolCall { name: name.to_owned(), arguments: arguments.as_object().cloned().unwrap_or_default() }
+    let arguments = if let Value::Object(arguments) = arguments { arguments } else { Map::new() };
+    ToolCall { name: name.to_owned(), arguments }
 }

@@ -4,6 +4,7 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
     sync::Arc,
 };
 
@@ -154,11 +155,13 @@ pub(super) fn schema_text(definitions: &Definitions, place: Place, unlocked: boo
     if unlocked {
         let name = definitions.names.tool(place);
         let invoke = definitions.names.meta(place.server, MetaKind::Invoke);
-        text.push_str(&format!(
+        // Writing to a `String` cannot fail.
+        let _ = write!(
+            text,
             "\n\n`{name}` is among your tools now: call it directly. If you do not see it, call `{invoke}` with tool_name \
              `{}`.",
             upstream.name
-        ));
+        );
     }
     text
 }

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use bench_results::record::Route;
 use bench_tasks::catalog::Catalogs;
@@ -178,9 +178,9 @@ fn clauses_broken(how: How, waivers: &'static [Waiver]) -> Vec<Clause> {
         let definitions = Arc::new(Definitions::new(&context.catalogs)?);
         Ok(Arc::new(Broken { info, definitions, builds: builds.get(), how }))
     };
-    let by_clause: BTreeMap<Clause, ()> =
-        check(&context, &build).unwrap().into_iter().map(|finding| (finding.clause, ())).collect();
-    by_clause.into_keys().collect()
+    let clauses: BTreeSet<Clause> =
+        check(&context, &build).unwrap().into_iter().map(|finding| finding.clause).collect();
+    clauses.into_iter().collect()
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn expand(session: &mut dyn ArmSession, handle: &str) -> Result<String, String> 
     match session.call(&call("git__expand", json!({ "handle": handle }))) {
         CallOutcome::Meta { reply, is_error: false, surface_changed: false } => Ok(reply),
         CallOutcome::Meta { reply, .. } | CallOutcome::Rejected { reply } => Err(reply),
-        other => panic!("{other:?}"),
+        other @ CallOutcome::Upstream { .. } => panic!("{other:?}"),
     }
 }
 
