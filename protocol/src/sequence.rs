@@ -74,7 +74,8 @@ pub fn order(rule: Order, claims: &[Claim], alpha: Alpha) -> Result<Vec<Ordered>
         Order::Holm => {
             let graph = Graph::holm(claims.len());
             // What a guard refused is as good as not rejected: its weight stays where it is.
-            let p: Vec<Option<f64>> = claims.iter().map(|claim| claim.p.map(|p| if claim.holds { p } else { 1.0 })).collect();
+            let p: Vec<Option<f64>> =
+                claims.iter().map(|claim| claim.p.map(|p| if claim.holds { p } else { 1.0 })).collect();
             let adjusted = graph.adjusted(&p)?;
             Ok(claims
                 .iter()
@@ -103,7 +104,8 @@ mod tests {
 
     #[test]
     fn the_sequence_stops_at_the_first_claim_that_does_not_hold() {
-        let ordered = order(Order::FixedSequence, &claims(&[(0.01, true), (0.2, false), (0.001, true)]), alpha()).unwrap();
+        let ordered =
+            order(Order::FixedSequence, &claims(&[(0.01, true), (0.2, false), (0.001, true)]), alpha()).unwrap();
         assert_eq!(ordered.iter().map(|o| o.allowed).collect::<Vec<_>>(), [true, false, false]);
         assert_eq!(ordered.iter().map(|o| o.stopped_by).collect::<Vec<_>>(), [None, None, Some(1)]);
         assert_eq!(ordered[2].adjusted, None);

@@ -16,8 +16,7 @@ pub const WIDTH: usize = 100;
 
 /// The tables of all families, a blank line between them; lines end in `\n` and hold at most [`WIDTH`] characters.
 pub fn table(certificate: &Certificate) -> String {
-    let tables: Vec<String> =
-        certificate.families.keys().map(|&family| family_table(certificate, family)).collect();
+    let tables: Vec<String> = certificate.families.keys().map(|&family| family_table(certificate, family)).collect();
     tables.join("\n")
 }
 

@@ -114,7 +114,8 @@ mod tests {
     use crate::lock::tests::lock;
 
     fn files(locks: &[&Lock]) -> Result<Chain, LockError> {
-        let files: Vec<(String, Vec<u8>)> = locks.iter().map(|lock| (lock.file_name(), lock.bytes().unwrap())).collect();
+        let files: Vec<(String, Vec<u8>)> =
+            locks.iter().map(|lock| (lock.file_name(), lock.bytes().unwrap())).collect();
         Chain::of_files(files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())))
     }
 
@@ -125,7 +126,10 @@ mod tests {
         let third = lock("third", Some(&second));
         let chain = files(&[&third, &first, &second]).unwrap();
         assert_eq!(chain.current(), Some(&third));
-        assert_eq!(chain.history().map(|lock| lock.body().reason.as_str()).collect::<Vec<_>>(), ["third", "second", "first"]);
+        assert_eq!(
+            chain.history().map(|lock| lock.body().reason.as_str()).collect::<Vec<_>>(),
+            ["third", "second", "first"]
+        );
     }
 
     #[test]

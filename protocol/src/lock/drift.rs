@@ -58,7 +58,11 @@ fn map_drift<'a>(
     let names = locked.keys().chain(found.keys().filter(|name| !locked.contains_key(*name)));
     names.filter_map(move |name| {
         let (locked, found) = (locked.get(name), found.get(name));
-        (locked != found).then(|| Drift { what: format!("{kind} {name}"), locked: locked.cloned(), found: found.cloned() })
+        (locked != found).then(|| Drift {
+            what: format!("{kind} {name}"),
+            locked: locked.cloned(),
+            found: found.cloned(),
+        })
     })
 }
 

@@ -19,9 +19,7 @@ pub struct DefaultLevel {
 pub fn default_level(rule: &DefaultRule, primary: &FamilyVerdict, replication: Option<&FamilyVerdict>) -> DefaultLevel {
     let replicated = |level: &LevelVerdict| {
         !rule.require_replication
-            || replication
-                .and_then(|run| run.level(&level.arm))
-                .is_some_and(|level| level.status == Status::Certified)
+            || replication.and_then(|run| run.level(&level.arm)).is_some_and(|level| level.status == Status::Certified)
     };
     let earned = primary.levels.iter().rev().find(|level| {
         level.status == Status::Certified && (level.tool_robust || !rule.require_tool_robust) && replicated(level)

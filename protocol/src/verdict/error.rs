@@ -32,7 +32,9 @@ pub enum VerdictError {
         endpoint: Endpoint,
     },
     /// Frames and tools that do not hold the same pairs.
-    #[error("arm `{arm}`, endpoint `{endpoint}`: frames hold {frames} pairs, tools hold {tools}; both must partition the same tasks")]
+    #[error(
+        "arm `{arm}`, endpoint `{endpoint}`: frames hold {frames} pairs, tools hold {tools}; both must partition the same tasks"
+    )]
     Partition {
         /// The arm.
         arm: Arc<str>,

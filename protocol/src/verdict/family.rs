@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    ArmInput, EndpointEvidence, Endpoint, FamilyInput, FamilyKind, Imputation, Reason, Rule, Status, VerdictError,
+    ArmInput, Endpoint, EndpointEvidence, FamilyInput, FamilyKind, Imputation, Reason, Rule, Status, VerdictError,
     abstain::{AbstainGuard, abstain_guard},
     assay::{Assay, assess, has_pairs, weigh_all},
     harm::{HarmGuard, harm_guard},
@@ -257,7 +257,10 @@ mod tests {
     #[test]
     fn harmless_levels_are_certified_and_tool_robust() {
         let verdict = verdict(&healthy());
-        assert!(verdict.levels.iter().all(|level| level.status == Status::Certified && level.tool_robust), "{verdict:#?}");
+        assert!(
+            verdict.levels.iter().all(|level| level.status == Status::Certified && level.tool_robust),
+            "{verdict:#?}"
+        );
     }
 
     #[test]
@@ -398,7 +401,9 @@ mod tests {
         input.required_controls = ["R-again", "R-no-expand"].map(Arc::from).to_vec();
         let verdict = verdict(&input);
         assert_eq!(verdict.levels[0].status, Status::Certified);
-        assert!(!verdict.levels[0].tool_robust && verdict.levels[0].harm.is_none() && verdict.levels[0].abstain.is_none());
+        assert!(
+            !verdict.levels[0].tool_robust && verdict.levels[0].harm.is_none() && verdict.levels[0].abstain.is_none()
+        );
         assert_eq!(verdict.levels[0].endpoints.len(), 1);
     }
 }

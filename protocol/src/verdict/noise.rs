@@ -56,7 +56,8 @@ fn p_differ(family: &FamilyInput, again: &ArmInput) -> Result<Vec<(Endpoint, f64
     let mut all = Vec::new();
     for &endpoint in family.kind.endpoints() {
         let cells = again.endpoint(endpoint)?.total();
-        let extremes = [Imputation::WorstCase, Imputation::BestCase].into_iter().filter_map(|imputation| cells.counts(imputation));
+        let extremes =
+            [Imputation::WorstCase, Imputation::BestCase].into_iter().filter_map(|imputation| cells.counts(imputation));
         let p = extremes.map(|counts| mcnemar(counts.gain(), counts.loss()).two_sided).fold(1.0, f64::min);
         all.push((endpoint, p));
     }

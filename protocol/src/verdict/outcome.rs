@@ -169,7 +169,9 @@ mod tests {
 
     #[test]
     fn complete_pairs_fall_into_the_four_cells_whatever_the_imputation() {
-        for imputation in [Imputation::WorstCase, Imputation::BestCase, Imputation::BothWrong, Imputation::CompletePairs] {
+        for imputation in
+            [Imputation::WorstCase, Imputation::BestCase, Imputation::BothWrong, Imputation::CompletePairs]
+        {
             assert_eq!(one(Mark::Right, Mark::Right, imputation), [1, 0, 0, 0]);
             assert_eq!(one(Mark::Right, Mark::Wrong, imputation), [0, 1, 0, 0]);
             assert_eq!(one(Mark::Wrong, Mark::Right, imputation), [0, 0, 1, 0]);
@@ -198,7 +200,11 @@ mod tests {
 
     #[test]
     fn complete_pairs_leave_out_what_is_missing() {
-        let cells = PairCells::from_iter([(Mark::Right, Mark::Missing), (Mark::Missing, Mark::Right), (Mark::Right, Mark::Right)]);
+        let cells = PairCells::from_iter([
+            (Mark::Right, Mark::Missing),
+            (Mark::Missing, Mark::Right),
+            (Mark::Right, Mark::Right),
+        ]);
         assert_eq!(cells.filled(Imputation::CompletePairs), [1, 0, 0, 0]);
         assert_eq!((cells.n(), cells.missing(), cells.arm_missing(), cells.reference_missing()), (3, 2, 1, 1));
     }
@@ -214,6 +220,9 @@ mod tests {
     fn resolving_more_than_is_missing_says_how_many_are_left() {
         let mut cells = PairCells::from_iter([(Mark::Right, Mark::Missing), (Mark::Wrong, Mark::Missing)]);
         assert_eq!(cells.resolve_arm(Mark::Right, 3), 1);
-        assert_eq!((cells.arm_missing(), cells.of(Mark::Right, Mark::Right), cells.of(Mark::Wrong, Mark::Right)), (0, 1, 1));
+        assert_eq!(
+            (cells.arm_missing(), cells.of(Mark::Right, Mark::Right), cells.of(Mark::Wrong, Mark::Right)),
+            (0, 1, 1)
+        );
     }
 }

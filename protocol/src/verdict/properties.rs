@@ -14,12 +14,17 @@ use crate::stats::ExactCache;
 fn erase(clusters: &mut [Cluster], picks: &[(u16, u8)]) {
     for &(at, side) in picks {
         let place = usize::from(at) % clusters.len();
-        let pair = [(Mark::Right, Mark::Right), (Mark::Right, Mark::Wrong), (Mark::Wrong, Mark::Right), (Mark::Wrong, Mark::Wrong)]
-            .into_iter()
-            .cycle()
-            .skip(usize::from(side) % 4)
-            .take(4)
-            .find(|&(a, b)| clusters[place].cells.of(a, b) > 0);
+        let pair = [
+            (Mark::Right, Mark::Right),
+            (Mark::Right, Mark::Wrong),
+            (Mark::Wrong, Mark::Right),
+            (Mark::Wrong, Mark::Wrong),
+        ]
+        .into_iter()
+        .cycle()
+        .skip(usize::from(side) % 4)
+        .take(4)
+        .find(|&(a, b)| clusters[place].cells.of(a, b) > 0);
         let Some((reference, arm)) = pair else { continue };
         let erased = match side % 3 {
             0 => (reference, Mark::Missing),

@@ -132,16 +132,9 @@ mod tests {
     fn check(level: &EndpointInput, again: &EndpointInput) -> (EndpointRobustness, Vec<Reason>) {
         let (rule, exact) = (rule(), ExactCache::new());
         let arm_input = arm("L2", level);
-        let seen = evidence::weigh(
-            &rule,
-            &arm_input.arm,
-            Endpoint::Arguments,
-            level,
-            Imputation::WorstCase,
-            true,
-            &exact,
-        )
-        .unwrap();
+        let seen =
+            evidence::weigh(&rule, &arm_input.arm, Endpoint::Arguments, level, Imputation::WorstCase, true, &exact)
+                .unwrap();
         robustness(&rule, &seen, &arm_input, Some(&arm("raw-again", again)), &exact).unwrap()
     }
 
@@ -178,6 +171,9 @@ mod tests {
     fn a_single_affected_frame_is_too_few_to_hold() {
         let mut level = endpoint(1_900, 20, cells(1_900, 0, 0, 0));
         level.affected_frames = vec![cluster("f", cells(500, 0, 0, 0))];
-        assert_eq!(check(&level, &endpoint(1_900, 20, cells(1_900, 0, 0, 0))).0.affected, Affected::TooFew { tasks: 500 });
+        assert_eq!(
+            check(&level, &endpoint(1_900, 20, cells(1_900, 0, 0, 0))).0.affected,
+            Affected::TooFew { tasks: 500 }
+        );
     }
 }

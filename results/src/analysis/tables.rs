@@ -116,9 +116,8 @@ impl Accumulator {
     /// # Errors
     /// Counts that the reported bootstrap refuses.
     pub fn finish(&self, margin: Margin, reporting: &Reporting) -> Result<Analysis, AnalysisError> {
-        let arms = (0..self.spec.arms.len())
-            .map(|arm| self.arm(arm, margin, reporting))
-            .collect::<Result<Vec<_>, _>>()?;
+        let arms =
+            (0..self.spec.arms.len()).map(|arm| self.arm(arm, margin, reporting)).collect::<Result<Vec<_>, _>>()?;
         let mut tasks = TaskCounts::default();
         let mut frames = vec![false; self.tasks.frames.names.len()];
         for task in 0..self.tasks.len() {
@@ -234,9 +233,8 @@ impl Accumulator {
         EndpointInput {
             frames: self.clusters(&self.tasks.frames, baseline, arm, endpoint, |_| true),
             tools: self.clusters(&self.tasks.tools, baseline, arm, endpoint, |_| true),
-            affected_frames: self.clusters(&self.tasks.frames, baseline, arm, endpoint, |task| {
-                self.tasks.affected(task, arm)
-            }),
+            affected_frames: self
+                .clusters(&self.tasks.frames, baseline, arm, endpoint, |task| self.tasks.affected(task, arm)),
         }
     }
 
@@ -311,9 +309,7 @@ impl Accumulator {
                 right: reference
                     .map(|arm| arm.rates.iter().map(|(&endpoint, rate)| (endpoint, rate.right)).collect())
                     .unwrap_or_default(),
-                tasks: reference
-                    .and_then(|arm| arm.rates.get(&strictest(self.spec.kind)))
-                    .map_or(0, |rate| rate.tasks),
+                tasks: reference.and_then(|arm| arm.rates.get(&strictest(self.spec.kind))).map_or(0, |rate| rate.tasks),
                 unattempted: reference.map_or(0, |arm| arm.flow.unattempted()),
             },
             levels: of_role(Role::Level).collect(),
@@ -378,7 +374,9 @@ mod tests {
 
     #[test]
     fn a_run_cut_short_counts_what_was_never_attempted() {
-        let analysis = analyse(100, |list| list.retain(|episode| &*episode.arm != "L1" || episode.task.0 < "t0000000000000032".to_owned()));
+        let analysis = analyse(100, |list| {
+            list.retain(|episode| &*episode.arm != "L1" || episode.task.0 < "t0000000000000032".to_owned())
+        });
         let level = analysis.input.levels.iter().find(|arm| &*arm.arm == "L1").unwrap();
         assert_eq!(level.unattempted, 50);
         assert_eq!(level.endpoints[&Endpoint::Selection].total().n() + level.abstain.unwrap().n(), 50);
@@ -391,7 +389,10 @@ mod tests {
             lost.unwrap().end = End::Missing;
         });
         let level = analysis.arms.iter().find(|arm| &*arm.arm == "L0").unwrap();
-        assert_eq!((level.flow.planned, level.flow.attempted, level.flow.scored, level.flow.missing), (100, 100, 99, 1));
+        assert_eq!(
+            (level.flow.planned, level.flow.attempted, level.flow.scored, level.flow.missing),
+            (100, 100, 99, 1)
+        );
         assert_eq!(level.pairs[&Endpoint::Arguments].total().arm_missing(), 1);
     }
 

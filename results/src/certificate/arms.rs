@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use bench_protocol::{stats::Alpha, verdict::{Endpoint, FamilyKind}};
+use bench_protocol::{
+    stats::Alpha,
+    verdict::{Endpoint, FamilyKind},
+};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -51,8 +54,7 @@ impl RatioReport {
         Self {
             arm: seen.arm,
             reference: seen.reference,
-            interval: estimate
-                .map(|seen| IntervalReport::new("cluster percentile", seen.interval, alpha.value())),
+            interval: estimate.map(|seen| IntervalReport::new("cluster percentile", seen.interval, alpha.value())),
             ratio: estimate.map(|seen| decimal(seen.point)),
         }
     }

@@ -265,4 +265,3 @@ fn sensitivity_reports(all: &Sensitivities) -> Vec<SensitivityReport> {
         })
         .collect()
 }
-

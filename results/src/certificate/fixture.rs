@@ -43,7 +43,11 @@ pub(crate) fn subjects() -> Subjects {
         confirmatory: false,
         protocol: Digest::of(b"protocol"),
         locks: Vec::new(),
-        catalogs: [("git".to_owned(), CatalogSubject { digest: Digest::of(b"git"), package: None, version: None, licence: None })].into(),
+        catalogs: [(
+            "git".to_owned(),
+            CatalogSubject { digest: Digest::of(b"git"), package: None, version: None, licence: None },
+        )]
+        .into(),
         arms: ARMS.into_iter().map(|id| (id.to_owned(), arm(id))).collect(),
         model: ModelSubject {
             provider: "mock".to_owned(),

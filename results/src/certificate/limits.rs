@@ -24,7 +24,8 @@ pub(super) fn limits(subjects: &Subjects, margin: &str) -> Vec<String> {
         "Certified means: for other requests to these tools, equally weighted, the arm is less than {margin} worse than its \
          reference, absolute, on every endpoint; it does not mean equal or better."
     ));
-    say("Only a tool-robust certificate speaks of other tools; none speaks of other servers: there are too few.".to_owned());
+    say("Only a tool-robust certificate speaks of other tools; none speaks of other servers: there are too few."
+        .to_owned());
     say(format!(
         "One model ({}), one prompt, a fresh session per task, single-call tasks, tools shown as server__tool.",
         subjects.model.asked

@@ -254,7 +254,8 @@ impl Certificate {
 
     /// Whether every control did what it must.
     pub fn controls_behaved(&self) -> bool {
-        self.controls.iter().all(|control| control.behaved) && self.families.values().all(|family| family.assay_sensitive)
+        self.controls.iter().all(|control| control.behaved)
+            && self.families.values().all(|family| family.assay_sensitive)
     }
 }
 
@@ -327,7 +328,9 @@ mod tests {
             match value {
                 serde_json::Value::Number(number) => assert!(!number.is_f64(), "{path} is a float: {number}"),
                 serde_json::Value::Array(all) => all.iter().for_each(|value| check(value, path)),
-                serde_json::Value::Object(all) => all.iter().for_each(|(key, value)| check(value, &format!("{path}.{key}"))),
+                serde_json::Value::Object(all) => {
+                    all.iter().for_each(|(key, value)| check(value, &format!("{path}.{key}")))
+                }
                 _ => (),
             }
         }

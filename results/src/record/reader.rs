@@ -11,8 +11,8 @@ use bench_protocol::digest::Digest;
 use serde::Deserialize;
 
 use super::{
-    ATTEMPTS, AttemptLine, CERTIFICATE, EPISODES, EpisodeRecord, FormatVersion, INPUTS, MANIFEST, Manifest, RecordError,
-    SURFACES, writer::inside,
+    ATTEMPTS, AttemptLine, CERTIFICATE, EPISODES, EpisodeRecord, FormatVersion, INPUTS, MANIFEST, Manifest,
+    RecordError, SURFACES, writer::inside,
 };
 
 /// Longest line that is read, in bytes: a response body is limited well below it.
@@ -194,7 +194,11 @@ impl<T: Line> Lines<T> {
             };
         }
         let text = std::str::from_utf8(&self.buffer).map_err(|_| RecordError::NotUtf8 { path: path(), line })?;
-        T::parse(text.trim_end_matches('\n')).map(Some).map_err(|source| RecordError::Line { path: path(), line, source })
+        T::parse(text.trim_end_matches('\n')).map(Some).map_err(|source| RecordError::Line {
+            path: path(),
+            line,
+            source,
+        })
     }
 }
 

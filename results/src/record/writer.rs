@@ -197,8 +197,8 @@ impl RecordWriter {
     /// Writes the manifest, replacing an earlier one.
     pub fn manifest(&self, manifest: &Manifest) -> Result<(), RecordError> {
         let path = self.folder.join(MANIFEST);
-        let mut bytes = serde_json::to_vec_pretty(manifest)
-            .map_err(|source| RecordError::Encode { path: path.clone(), source })?;
+        let mut bytes =
+            serde_json::to_vec_pretty(manifest).map_err(|source| RecordError::Encode { path: path.clone(), source })?;
         bytes.push(b'\n');
         self.whole(&path, &bytes)
     }
@@ -265,11 +265,7 @@ pub(crate) fn inside(name: &str) -> Result<&Path, RecordError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{
-        Record, Tail,
-        episode::tests::episode,
-        manifest::tests::manifest,
-    };
+    use crate::record::{Record, Tail, episode::tests::episode, manifest::tests::manifest};
 
     fn written(lines: usize) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();

@@ -29,7 +29,9 @@ pub(super) fn render(heads: &[Head], rows: &[Vec<String>]) -> String {
             .iter()
             .zip(heads)
             .zip(&widths)
-            .map(|((cell, head), &width)| if head.right { format!("{cell:>width$}") } else { format!("{cell:<width$}") })
+            .map(
+                |((cell, head), &width)| if head.right { format!("{cell:>width$}") } else { format!("{cell:<width$}") },
+            )
             .collect();
         padded.join("  ").trim_end().to_owned() + "\n"
     };
@@ -49,7 +51,10 @@ mod tests {
 
     #[test]
     fn words_stand_left_numbers_right_and_lines_have_no_trailing_space() {
-        let rows = vec![vec!["raw".to_owned(), "7".to_owned(), String::new()], vec!["L0".to_owned(), "12".to_owned(), "x".to_owned()]];
+        let rows = vec![
+            vec!["raw".to_owned(), "7".to_owned(), String::new()],
+            vec!["L0".to_owned(), "12".to_owned(), "x".to_owned()],
+        ];
         insta::assert_snapshot!(render(&[word("arm"), number("n"), word("verdict")], &rows), @r"
         arm   n  verdict
         ───  ──  ───────

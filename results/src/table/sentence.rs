@@ -16,7 +16,10 @@ pub const MOCK_IS_NO_EVIDENCE: &str =
 pub fn sentences(certificate: &Certificate) -> Vec<String> {
     let mut all: Vec<String> = certificate.levels.iter().map(|level| sentence(certificate, level)).collect();
     if certificate.underpowered {
-        all.push("The protocol's sizes do not reach its planned power; an inconclusive level may only need more tasks.".to_owned());
+        all.push(
+            "The protocol's sizes do not reach its planned power; an inconclusive level may only need more tasks."
+                .to_owned(),
+        );
     }
     if certificate.kind == RunKind::Plumbing {
         all.push(MOCK_IS_NO_EVIDENCE.to_owned());
@@ -44,7 +47,9 @@ fn sentence(certificate: &Certificate, level: &LevelReport) -> String {
             let verb = if certificate.kind == RunKind::Plumbing { "would fail" } else { "failed" };
             format!("{name} {verb}{effect}{because}.")
         }
-        Status::Inconclusive => format!("{name} is inconclusive: neither a loss within {margin} points nor one beyond is shown{effect}{because}."),
+        Status::Inconclusive => format!(
+            "{name} is inconclusive: neither a loss within {margin} points nor one beyond is shown{effect}{because}."
+        ),
         Status::NotTested => format!("{name} was not tested{because}; its numbers are description."),
         Status::NotEvaluated => format!("{name} was not evaluated{because}."),
         Status::NoVerdict => format!("There is no verdict on {name}{because}."),
