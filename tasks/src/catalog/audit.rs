@@ -48,11 +48,7 @@ pub fn audit(catalogs: &Catalogs) -> Vec<CatalogWarning> {
         }
         for tool in &catalog.tools {
             let name = Some(&*tool.name);
-            if tool
-                .description
-                .as_deref()
-                .is_none_or(|text| text.trim().is_empty())
-            {
+            if tool.description.as_deref().is_none_or(|text| text.trim().is_empty()) {
                 warn(name, "has no description".into());
             }
             if !tool.input_schema.is_object() {
@@ -62,10 +58,7 @@ pub fn audit(catalogs: &Catalogs) -> Vec<CatalogWarning> {
                 warn(name, format!("input schema: {message}"));
             }
             for path in duplicate_keys(tool.raw.get()) {
-                warn(
-                    name,
-                    format!("has the key {path} twice; the last one counts"),
-                );
+                warn(name, format!("has the key {path} twice; the last one counts"));
             }
         }
     }
@@ -75,10 +68,7 @@ pub fn audit(catalogs: &Catalogs) -> Vec<CatalogWarning> {
 /// Paths of object keys that occur twice; empty for text that is not JSON.
 fn duplicate_keys(json: &str) -> Vec<String> {
     let mut found = Vec::new();
-    let walk = Walk {
-        path: String::new(),
-        found: &mut found,
-    };
+    let walk = Walk { path: String::new(), found: &mut found };
     // The text was parsed before, so nothing but duplicates is left to find.
     let _ = walk.deserialize(&mut serde_json::Deserializer::from_str(json));
     found
@@ -120,10 +110,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
         let mut index = 0;
         while items
-            .next_element_seed(Walk {
-                path: format!("{}/{index}", self.path),
-                found: &mut *self.found,
-            })?
+            .next_element_seed(Walk { path: format!("{}/{index}", self.path), found: &mut *self.found })?
             .is_some()
         {
             index += 1;
@@ -138,10 +125,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
             if !seen.insert(key) {
                 self.found.push(path.clone());
             }
-            members.next_value_seed(Walk {
-                path,
-                found: &mut *self.found,
-            })?;
+            members.next_value_seed(Walk { path, found: &mut *self.found })?;
         }
         Ok(())
     }

@@ -37,11 +37,16 @@ pub(super) fn check(frame: &Frame, findings: &mut Vec<Finding>) {
     }
 }
 
+/// The words of a text; unlike in a tool's name, capitals inside a word (`GitHub`) do not split it.
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
 /// Words of `text` that are words of the tool's name, inflected or not, in order and without repeats.
 pub fn leaked_name_words(tool: &str, text: &str) -> Vec<String> {
     let name: BTreeSet<String> = tokens(tool).iter().map(|word| stem(word)).collect();
     let mut leaked: Vec<String> = Vec::new();
-    for word in tokens(text) {
+    for word in words(text) {
         if name.contains(&stem(&word)) && !leaked.contains(&word) {
             leaked.push(word);
         }
@@ -51,7 +56,7 @@ pub fn leaked_name_words(tool: &str, text: &str) -> Vec<String> {
 
 /// Whether `text` holds the server's name, word for word.
 pub fn names_server(server: &str, text: &str) -> bool {
-    let (name, words) = (tokens(server), tokens(text));
+    let (name, words) = (tokens(server), words(text));
     !name.is_empty() && words.windows(name.len()).any(|window| window == name)
 }
 
