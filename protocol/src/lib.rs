@@ -5,6 +5,7 @@
 pub mod digest;
 mod error;
 pub mod lock;
+pub mod prices;
 pub mod rng;
 pub mod sequence;
 pub mod spec;
