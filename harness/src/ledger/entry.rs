@@ -1,0 +1,136 @@
+//! One entry of the ledger.
+
+use std::fmt;
+
+use bench_protocol::digest::Digest;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+use super::RunId;
+
+/// What happened to a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// It is about to send its first request.
+    Started,
+    /// It is complete.
+    Finished,
+    /// It ended early and can be resumed.
+    Stopped,
+    /// It will not be resumed.
+    Abandoned,
+    /// It showed results on the lock's tasks without being confirmatory.
+    Seen,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Started => "started",
+            Self::Finished => "finished",
+            Self::Stopped => "stopped",
+            Self::Abandoned => "abandoned",
+            Self::Seen => "seen",
+        })
+    }
+}
+
+/// What a run can prove.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// It can certify; one per lock, model and family.
+    Confirmatory,
+    /// It can never certify.
+    Exploratory,
+}
+
+/// What identifies a run and what it set out to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// Its id.
+    pub id: RunId,
+    /// Digest that names the lock.
+    pub lock: Digest,
+    /// Model asked for.
+    pub model: String,
+    /// Which family of tests: `levels`, `results`, `products`, …
+    pub family: String,
+    /// What it can prove.
+    pub kind: Kind,
+    /// Its arms, in order.
+    pub arms: Vec<String>,
+    /// Its budget in pico-dollars.
+    pub budget: u64,
+    /// Digest of the price table in force.
+    pub prices: Digest,
+}
+
+/// One line of the ledger, as it is hashed: canonical JSON (RFC 8785).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Place in the chain, from 0.
+    pub n: u64,
+    /// Digest of the entry before; none for the first.
+    pub prev: Option<Digest>,
+    /// When, in UTC, `YYYY-MM-DDTHH:MM:SSZ`. Told by the caller; nothing rests on it.
+    pub at: String,
+    /// What happened.
+    pub event: Event,
+    /// To which run.
+    pub run: RunId,
+    /// The run's lock.
+    pub lock: Digest,
+    /// The run's model.
+    pub model: String,
+    /// The run's family.
+    pub family: String,
+    /// What the run can prove.
+    pub kind: Kind,
+    /// The run's arms.
+    pub arms: Vec<String>,
+    /// The run's budget. A string of pico-dollars, since canonical JSON has no integers beyond 2⁵³ (about 9,007 dollars).
+    #[serde(serialize_with = "as_text", deserialize_with = "from_text")]
+    pub budget: u64,
+    /// The run's prices.
+    pub prices: Digest,
+}
+
+impl Entry {
+    /// An entry for something that happened to a run.
+    pub fn new(n: u64, prev: Option<Digest>, at: &str, event: Event, run: &Run) -> Self {
+        let Run { id, lock, model, family, kind, arms, budget, prices } = run.clone();
+        Self { n, prev, at: at.to_owned(), event, run: id, lock, model, family, kind, arms, budget, prices }
+    }
+
+    /// The bytes that are hashed, and written as a line.
+    pub fn canonical(&self) -> Result<Vec<u8>, serde_json::Error> {
+        serde_json_canonicalizer::to_vec(self)
+    }
+
+    /// Digest of the entry, which the next one names.
+    pub fn digest(&self) -> Result<Digest, serde_json::Error> {
+        Ok(Digest::of(&self.canonical()?))
+    }
+
+    /// True where both entries speak of one undertaking. The budget may have been raised.
+    pub(super) fn same_run(&self, other: &Self) -> bool {
+        self.run == other.run
+            && self.lock == other.lock
+            && self.model == other.model
+            && self.family == other.family
+            && self.kind == other.kind
+            && self.arms == other.arms
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's serialize_with passes a reference")]
+fn as_text<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+fn from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map_err(|_| D::Error::custom(format!("`{text}` is not a whole number of pico-dollars")))
+}
