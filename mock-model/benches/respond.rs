@@ -44,9 +44,10 @@ fn respond(c: &mut Criterion) {
     let key = key();
     let noise = Noise::new(Rates { wrong_tool_ppm: 8_000, wrong_arguments_ppm: 12_000, ..Rates::default() }, [1; 32]);
     let draw = Draw { task: "t1", arm: "raw", turn: 1 };
-    println!("body: {} bytes", body.len());
     let known = ScriptedModel::new(Behaviour::Noisy, Arc::clone(&key), noise.clone());
-    c.bench_function("respond/known tool list", |b| b.iter(|| known.respond(black_box(&body), &draw)));
+    c.bench_function(&format!("respond/known tool list, {} bytes", body.len()), |b| {
+        b.iter(|| known.respond(black_box(&body), &draw));
+    });
     c.bench_function("respond/new tool list", |b| {
         b.iter(|| {
             ScriptedModel::new(Behaviour::Noisy, Arc::clone(&key), noise.clone()).respond(black_box(&body), &draw)

@@ -202,7 +202,5 @@ pub(crate) fn word(seed: &[u8; 32], labels: &[&str]) -> u64 {
 
 /// The high word of `word · n`: an index below `n`, biased by less than `n / 2⁶⁴`.
 fn scale(word: u64, n: u64) -> u64 {
-    #[expect(clippy::cast_possible_truncation, reason = "the high word of a product of two u64 is a u64")]
-    let high = ((u128::from(word) * u128::from(n)) >> 64) as u64;
-    high
+    ((u128::from(word) * u128::from(n)) >> 64) as u64
 }

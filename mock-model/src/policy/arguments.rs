@@ -75,7 +75,7 @@ fn spoil(value: &mut Value) {
             }
         }
         Value::Object(members) => {
-            let last = members.keys().last().cloned();
+            let last = members.keys().next_back().cloned();
             match last {
                 Some(key) => drop(members.shift_remove(&key)),
                 None => drop(members.insert("x".to_owned(), Value::Null)),

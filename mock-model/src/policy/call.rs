@@ -165,7 +165,7 @@ fn step<'s>(scene: &'s Scene<'_>, wish: &Wish, past: &Past<'_>) -> Step<'s> {
     let listed = [fetcher.map(|(meta, _)| meta), invoker.map(|(meta, _)| meta)]
         .into_iter()
         .flatten()
-        .find_map(|meta| tools.listed_as(meta, server, tool))
+        .find_map(|meta| meta.lists_as(server, tool))
         .or_else(found);
     let invoke =
         |listed: String| invoker.map(|(tool, (name, arguments))| Step::Invoke { tool, name, arguments, listed });

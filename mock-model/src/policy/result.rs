@@ -18,13 +18,13 @@ pub(super) fn decide(scene: &Scene<'_>, tool: &str, kind: &str, answer: &str) ->
     });
     let mut shown = Vec::new();
     let mut asked = Vec::new();
-    let mut expanded = Vec::new();
+    let mut opened = Vec::new();
     for exchange in &scene.request.conversation.exchanges {
         if let Some(MetaKind::Expand { handle }) = tools.meta_named(exchange.name).map(|meta| &meta.kind) {
             let input: Map<String, Value> = serde_json::from_str(exchange.input.get()).unwrap_or_default();
             let handle = input.get(handle).and_then(Value::as_str).unwrap_or_default().to_owned();
             if !exchange.is_error {
-                expanded.push(handle.clone());
+                opened.push(handle.clone());
                 shown.push(&*exchange.text);
             }
             asked.push(handle);
@@ -35,7 +35,7 @@ pub(super) fn decide(scene: &Scene<'_>, tool: &str, kind: &str, answer: &str) ->
     let missing: Vec<&str> = shown
         .iter()
         .flat_map(|text| digest::gaps(text))
-        .filter(|handle| !expanded.iter().any(|known| known == handle))
+        .filter(|handle| !opened.iter().any(|known| known == handle))
         .collect();
     let readable = missing.is_empty() || shown.iter().any(|text| digest::tells(kind, text, answer));
     if !readable

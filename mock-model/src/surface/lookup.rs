@@ -26,6 +26,16 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
             .any(|(at, _)| !inner(text[..at].chars().next_back()) && !inner(text[at + word.len()..].chars().next()))
 }
 
+impl Tool {
+    /// The form in which this tool's own text names an upstream tool, where it does.
+    pub(crate) fn lists_as(&self, server: &str, tool: &str) -> Option<String> {
+        let full = full_name(server, tool);
+        [full, tool.to_owned()]
+            .into_iter()
+            .find(|name| has_word(&self.description, name) || has_word(self.schema.get(), name))
+    }
+}
+
 impl ToolList {
     /// The tool shown under this very name.
     pub(crate) fn named(&self, name: &str) -> Option<&Tool> {
@@ -68,14 +78,6 @@ impl ToolList {
             .iter()
             .filter(|meta| meta.serves(server))
             .find_map(|meta| Some((&self.tools[meta.index], wanted(&meta.kind)?)))
-    }
-
-    /// The form in which a meta tool's own text names the wanted tool.
-    pub(crate) fn listed_as(&self, meta: &Tool, server: &str, tool: &str) -> Option<String> {
-        let full = full_name(server, tool);
-        [full, tool.to_owned()]
-            .into_iter()
-            .find(|name| has_word(&meta.description, name) || has_word(meta.schema.get(), name))
     }
 
     /// The index entry of a tool.

@@ -1,5 +1,7 @@
 //! The scripted model from outside: bytes in, bytes out.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod behaviours;
 mod catalogs;
 mod noise;
