@@ -184,7 +184,7 @@ impl Intents {
         for (index, frame) in built.frames.iter().enumerate() {
             match (&frame.server, &frame.tool) {
                 (Some(server), Some(tool)) => {
-                    by_tool.entry((Arc::clone(server), Arc::clone(tool))).or_default().push(index)
+                    by_tool.entry((Arc::clone(server), Arc::clone(tool))).or_default().push(index);
                 }
                 _ => abstain.push(index),
             }

@@ -133,7 +133,7 @@ impl Source<'_> {
     fn line_and_column(&self, at: usize) -> (usize, usize) {
         let before = &self.bytes[..at.min(self.bytes.len())];
         let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-        (before.iter().filter(|&&byte| byte == b'\n').count() + 1, at - line_start + 1)
+        (before.split(|&byte| byte == b'\n').count(), at - line_start + 1)
     }
 
     fn error_at(&self, at: usize, cause: String) -> TasksError {
@@ -146,7 +146,7 @@ impl Source<'_> {
     }
 }
 
-/// serde_json appends its own place, which may count from the wrong start.
+/// `serde_json` appends its own place, which may count from the wrong start.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {

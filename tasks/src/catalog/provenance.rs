@@ -61,10 +61,10 @@ struct Index {
     servers: Vec<Provenance>,
 }
 
-/// Parses an index; the extension of `name` tells TOML from JSON, `file` is named in messages.
+/// Parses an index; `name` tells `index.toml` from `index.json`, `file` is named in messages.
 pub(super) fn parse(file: &str, name: &str, bytes: &[u8]) -> Result<Vec<Provenance>, TasksError> {
     let index_error = |cause: String| TasksError::Index { file: file.to_owned(), cause };
-    let mut index: Index = if name.ends_with(".toml") {
+    let mut index: Index = if name == "index.toml" {
         let text = str::from_utf8(bytes).map_err(|error| index_error(error.to_string()))?;
         toml::from_str(text).map_err(|error| index_error(error.to_string()))?
     } else {

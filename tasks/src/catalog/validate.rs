@@ -176,15 +176,12 @@ fn percent_decoded(pointer: &str) -> String {
     while let Some((&first, tail)) = rest.split_first() {
         let digits =
             tail.get(..2).and_then(|pair| str::from_utf8(pair).ok()).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-        match (first, digits) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(first);
-                rest = tail;
-            }
+        if let (b'%', Some(byte)) = (first, digits) {
+            bytes.push(byte);
+            rest = &tail[2..];
+        } else {
+            bytes.push(first);
+            rest = tail;
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()

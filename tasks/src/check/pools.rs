@@ -20,15 +20,18 @@ use crate::{
 /// Pools up to this size are read through; of larger ones as many entries are drawn.
 const READ_LIMIT: u64 = 10_000;
 
+/// File and name of a pool.
+type PoolKey = (Arc<str>, Arc<str>);
+
 pub(super) fn check(intents: &Intents, catalogs: &Catalogs, findings: &mut Vec<Finding>) {
-    // Per pool of a file, the frames that draw from it, the first standing for the pool in messages.
-    let mut users: BTreeMap<(Arc<str>, Arc<str>), Vec<(&Frame, &Arc<Pool>)>> = BTreeMap::new();
+    let mut users: BTreeMap<PoolKey, Vec<(&Frame, &Arc<Pool>)>> = BTreeMap::new();
     for frame in intents.frames() {
         for slot in &frame.slots {
             users.entry((Arc::clone(&frame.file), Arc::clone(&slot.pool.name))).or_default().push((frame, &slot.pool));
         }
     }
     for ((file, name), users) in &users {
+        // The first frame that draws from a pool stands for it in messages.
         let Some(&(first, pool)) = users.first() else {
             continue;
         };

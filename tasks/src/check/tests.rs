@@ -17,7 +17,9 @@ fn frame(tool: &str, id: &str, rest: &str) -> String {
 }
 
 fn lines(body: &str) -> String {
-    findings(body).iter().map(|finding| format!("{:?} {:?} {finding}\n", finding.severity, finding.kind)).collect()
+    findings(body)
+        .iter()
+        .fold(String::new(), |lines, finding| lines + &format!("{:?} {:?} {finding}\n", finding.severity, finding.kind))
 }
 
 #[test]

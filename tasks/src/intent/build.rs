@@ -29,15 +29,18 @@ pub(super) fn build(files: &[IntentFile]) -> Built {
     for file in files {
         match raw::parse(&file.text) {
             Ok(parsed) => {
-                FileBuilder { file, problems: &mut built.problems, ids: &mut ids }.file(&parsed, &mut built.frames)
+                FileBuilder { file, problems: &mut built.problems, ids: &mut ids }.file(&parsed, &mut built.frames);
             }
             Err(error) => {
-                built.problems.push(Finding::error(FindingKind::Syntax, &file.name, error.line, None, error.message))
+                built.problems.push(Finding::error(FindingKind::Syntax, &file.name, error.line, None, error.message));
             }
         }
     }
     built
 }
+
+/// The tool (none: abstain) and the pool whose slots share it.
+type Sharers = (Option<Arc<str>>, Arc<str>);
 
 struct FileBuilder<'a> {
     file: &'a IntentFile,
@@ -316,7 +319,7 @@ impl FileBuilder<'_> {
 
     /// Gives every slot its own part of its pool, among the slots of the same tool (or of the abstain frames).
     fn share(&mut self, frames: &mut [Frame]) {
-        let mut users: BTreeMap<(Option<Arc<str>>, Arc<str>), Vec<(usize, usize)>> = BTreeMap::new();
+        let mut users: BTreeMap<Sharers, Vec<(usize, usize)>> = BTreeMap::new();
         for (at, frame) in frames.iter().enumerate() {
             for (slot_at, slot) in frame.slots.iter().enumerate() {
                 users.entry((frame.tool.clone(), Arc::clone(&slot.pool.name))).or_default().push((at, slot_at));
@@ -328,23 +331,20 @@ impl FileBuilder<'_> {
             };
             let frame_of_slot: Vec<usize> = users.iter().map(|(frame, _)| *frame).collect();
             let len = frames[first].slots[slot].pool.len();
-            match share_out(len, &frame_of_slot) {
-                Some(shares) => {
-                    for ((frame, slot), share) in users.into_iter().zip(shares) {
-                        frames[frame].slots[slot].share = share;
-                    }
-                }
-                None => {
-                    let message =
-                        format!("pool {pool} has {len} values, fewer than one frame has slots that draw from it");
-                    self.problems.push(Finding::error(
-                        FindingKind::Pool,
-                        &frames[first].file,
-                        Some(frames[first].line),
-                        Some(&frames[first].id),
-                        message,
-                    ));
-                }
+            let Some(shares) = share_out(len, &frame_of_slot) else {
+                let frame = &frames[first];
+                let message = format!("pool {pool} has {len} values, fewer than one frame has slots that draw from it");
+                self.problems.push(Finding::error(
+                    FindingKind::Pool,
+                    &frame.file,
+                    Some(frame.line),
+                    Some(&frame.id),
+                    message,
+                ));
+                continue;
+            };
+            for ((frame, slot), share) in users.into_iter().zip(shares) {
+                frames[frame].slots[slot].share = share;
             }
         }
     }
@@ -355,12 +355,12 @@ fn unshared(name: &str, pool: &Arc<Pool>) -> Slot {
 }
 
 fn resolver(slots: &[Slot]) -> impl Fn(&str, Option<&str>) -> Result<Place, String> {
-    move |name, column| match slots.iter().position(|slot| &*slot.name == name) {
-        Some(at) => slots[at].pool.place(at, name, column),
-        None => {
-            let hint =
-                nearest(name, slots.iter().map(|slot| &*slot.name)).map(|known| format!("; did you mean {{{known}}}?"));
-            Err(format!("there is no slot {{{name}}}{}", hint.unwrap_or_default()))
+    move |name, column| {
+        if let Some(at) = slots.iter().position(|slot| &*slot.name == name) {
+            return slots[at].pool.place(at, name, column);
         }
+        let known = slots.iter().map(|slot| &*slot.name);
+        let hint = nearest(name, known).map(|known| format!("; did you mean {{{known}}}?"));
+        Err(format!("there is no slot {{{name}}}{}", hint.unwrap_or_default()))
     }
 }

@@ -118,7 +118,7 @@ pub(super) fn parse(text: &str) -> Result<RawFile, ParseError> {
 
 /// Line of a byte offset, counted from 1.
 pub(super) fn line_of(text: &str, at: usize) -> usize {
-    text.as_bytes()[..at.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
+    text.as_bytes()[..at.min(text.len())].split(|&byte| byte == b'\n').count()
 }
 
 /// Adds "did you mean" to serde's ``unknown field `x`, expected one of `a`, `b` ``.

@@ -77,14 +77,13 @@ impl<'a> Walk<'a> {
         };
         for (key, wanted) in gold {
             let (node, schema) = inside(key);
-            match call.get(key) {
-                Some(given) => self.values(wanted, given, node, schema).map_err(|mismatch| mismatch.below(key))?,
-                None => {
-                    let default = schema.and_then(|schema| self.default(schema, 0));
-                    if !default.is_some_and(|default| self.values(wanted, default, node, schema).is_ok()) {
-                        return Err(Mismatch::at(key, Difference::Missing));
-                    }
-                }
+            if let Some(given) = call.get(key) {
+                self.values(wanted, given, node, schema).map_err(|mismatch| mismatch.below(key))?;
+                continue;
+            }
+            let default = schema.and_then(|schema| self.default(schema, 0));
+            if default.is_none_or(|default| self.values(wanted, default, node, schema).is_err()) {
+                return Err(Mismatch::at(key, Difference::Missing));
             }
         }
         for (key, given) in call {
@@ -262,11 +261,12 @@ fn augment(gold: usize, fits: &[Vec<usize>], taken_by: &mut [Option<usize>], vis
 }
 
 fn scalars_equal(a: &Value, b: &Value) -> bool {
-    match (a, b) {
+    let (text, written) = match (a, b) {
         (Value::String(text), scalar @ (Value::Bool(_) | Value::Number(_)))
-        | (scalar @ (Value::Bool(_) | Value::Number(_)), Value::String(text)) => scalar.to_string() == *text,
-        _ => false,
-    }
+        | (scalar @ (Value::Bool(_) | Value::Number(_)), Value::String(text)) => (text, scalar.to_string()),
+        _ => return false,
+    };
+    *text == written
 }
 
 impl Mismatch {

@@ -74,7 +74,9 @@ fn walk(value: &Value, schema: &Value, keywords: &mut BTreeSet<String>) {
         }
         Value::Array(items) => {
             if let Some(schema) = schema.get("items") {
-                items.iter().for_each(|item| walk(item, schema, keywords));
+                for item in items {
+                    walk(item, schema, keywords);
+                }
             }
         }
         _ => {}
