@@ -7,7 +7,12 @@ use std::{
     sync::Arc,
 };
 
-use bench_protocol::{ProtocolError, digest::Digest, spec::Protocol};
+use bench_protocol::{
+    ProtocolError,
+    digest::Digest,
+    lock::{Chain, LockError},
+    spec::Protocol,
+};
 use bench_tasks::{TasksError, catalog::Catalogs, intent::Intents};
 use thiserror::Error;
 
@@ -20,6 +25,8 @@ pub struct Overrides {
     pub intents: Option<PathBuf>,
     /// Protocol file.
     pub protocol: Option<PathBuf>,
+    /// Folder of locks.
+    pub locks: Option<PathBuf>,
 }
 
 impl Overrides {
@@ -40,6 +47,8 @@ pub struct Inputs {
     pub catalogs: Arc<Catalogs>,
     /// The intents.
     pub intents: Arc<Intents>,
+    /// The locks.
+    pub chain: Arc<Chain>,
 }
 
 /// What can go wrong with inputs.
@@ -56,6 +65,12 @@ pub enum InputsError {
     /// The protocol is malformed.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
+    /// The locks are malformed.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The provenance of the catalogs could not be written.
+    #[error("writing the catalogs' provenance: {0}")]
+    Provenance(#[from] serde_json::Error),
     /// Catalogs or intents are malformed.
     #[error(transparent)]
     Tasks(#[from] TasksError),
@@ -77,11 +92,16 @@ impl Inputs {
             Some(folder) => Intents::load(folder)?,
             None => Intents::embedded(),
         };
+        let chain = match &overrides.locks {
+            Some(folder) => Chain::of_folder(folder)?,
+            None => Chain::built_in()?,
+        };
         Ok(Self {
             protocol_text: text.into(),
             protocol: Arc::new(protocol),
             catalogs: Arc::new(catalogs),
             intents: Arc::new(intents),
+            chain: Arc::new(chain),
         })
     }
 
@@ -91,20 +111,29 @@ impl Inputs {
             catalogs: Some(folder.join("catalogs")),
             intents: Some(folder.join("intents")),
             protocol: Some(folder.join("protocol.toml")),
+            locks: Some(folder.join("locks")),
         })
     }
 
     /// The files that a record keeps, by path below `inputs/`.
-    pub fn files(&self) -> BTreeMap<String, Arc<[u8]>> {
+    pub fn files(&self) -> Result<BTreeMap<String, Arc<[u8]>>, InputsError> {
         let mut files = BTreeMap::new();
         files.insert("protocol.toml".to_owned(), Arc::from(self.protocol_text.as_bytes()));
         for catalog in &self.catalogs.catalogs {
             files.insert(format!("catalogs/{}.json", catalog.server), Arc::clone(&catalog.bytes));
         }
+        let known: Vec<_> = self.catalogs.catalogs.iter().filter_map(|catalog| catalog.provenance.as_ref()).collect();
+        if !known.is_empty() {
+            let index = serde_json::to_vec_pretty(&serde_json::json!({ "servers": known }))?;
+            files.insert("catalogs/index.json".to_owned(), index.into());
+        }
         for file in self.intents.files() {
             files.insert(format!("intents/{}", file.name), Arc::from(file.text.as_bytes()));
         }
-        files
+        for lock in self.chain.history() {
+            files.insert(format!("locks/{}", lock.file_name()), lock.bytes()?.into());
+        }
+        Ok(files)
     }
 
     /// Digest of every catalog's raw bytes, by server.

@@ -1,6 +1,11 @@
 //! The harness of `bench`: arms, wire formats, episodes, schedule, runner and command line.
 
 pub mod arms;
+pub mod conclude;
+pub mod locking;
+pub mod cli;
+pub mod build;
+pub mod verify;
 pub mod episode;
 pub mod exit;
 pub mod inputs;
@@ -9,5 +14,6 @@ pub mod ledger;
 pub mod meter;
 pub mod plan;
 pub mod run;
+pub mod sizes;
 pub mod surface;
 pub mod wire;

@@ -2,94 +2,75 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bench_protocol::digest::{Digest, Hasher};
-use bench_tasks::{Generator, results_suite::ResultGenerator};
+use bench_protocol::{
+    digest::{Digest, Hasher},
+    lock::{Drift, LockDigests, drift},
+};
 use serde::Serialize;
 
 use crate::{
-    arms::{Arm, Scope, registry},
+    arms::{Arm, ArmError, Scope, registry::Registry},
     inputs::Inputs,
     plan::{self, SuiteSeeds},
+    run::family::TaskSource,
 };
 
-/// The digests of a lock, computed from inputs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Computed {
-    /// Of the canonical protocol.
-    pub protocol: Digest,
-    /// Of every catalog's bytes, by server.
-    pub catalogs: BTreeMap<String, Digest>,
-    /// Of all intent files.
-    pub intents: Digest,
-    /// Of the generated task list of each suite, as JSON Lines.
-    pub tasks: BTreeMap<String, Digest>,
-    /// Of each system prompt.
-    pub prompts: BTreeMap<String, Digest>,
-    /// Of every protocol arm's initial surface.
-    pub surfaces: BTreeMap<String, Digest>,
-}
-
-/// Computes all of a lock's digests. Generates both task lists, so it takes a good part of a second.
-pub fn compute(inputs: &Inputs) -> anyhow::Result<Computed> {
+/// Computes all of a lock's digests. Generates both task lists of the protocol's primary seed.
+pub fn compute(inputs: &Inputs) -> anyhow::Result<LockDigests> {
     let protocol = &inputs.protocol;
     let seeds = SuiteSeeds::derive(protocol, &protocol.seeds.primary)?;
-    let mut tasks = BTreeMap::new();
-    let generator =
-        Generator::new(&inputs.intents, &inputs.catalogs, seeds.tools, plan::tool_plan(protocol, None))?;
-    tasks.insert("tools".to_owned(), lines_digest(generator.iter())?);
-    let results = ResultGenerator::new(&inputs.catalogs, seeds.results, protocol.suites.results.tasks)?;
-    let mut sources = BTreeSet::new();
-    let lines = (0..results.len()).filter_map(|index| results.task(index)).inspect(|task| {
-        sources.insert((task.server.to_string(), task.tool.to_string()));
-    });
-    tasks.insert("results".to_owned(), lines_digest(lines)?);
-    let prompts = BTreeMap::from([
-        ("tools".to_owned(), Digest::of(protocol.episode.system_prompt.as_bytes())),
-        ("results".to_owned(), Digest::of(protocol.episode.results_prompt.as_bytes())),
+    let tools = TaskSource::tools(inputs, &seeds, None)?;
+    let results = TaskSource::results(inputs, &seeds, protocol.suites.results.tasks)?;
+    let prompts = Digest::of_parts([
+        protocol.episode.system_prompt.as_bytes(),
+        b"\0",
+        protocol.episode.results_prompt.as_bytes(),
     ]);
-    Ok(Computed {
+    let registry = Registry::new(&plan::arm_context(inputs, &seeds))?;
+    let mut surfaces = BTreeMap::new();
+    for id in plan::tool_arms(protocol) {
+        surfaces.insert(id.to_owned(), surface_digest(registry.build(id)?.as_ref(), None)?);
+    }
+    let sources = results.sources();
+    for id in plan::result_arms(protocol) {
+        surfaces.insert(id.to_owned(), surface_digest(registry.build(id)?.as_ref(), Some(&sources))?);
+    }
+    Ok(LockDigests {
         protocol: protocol.digest()?,
         catalogs: inputs.catalog_digests(),
         intents: inputs.intents_digest(),
-        tasks,
+        tasks: BTreeMap::from([
+            ("tools".to_owned(), tools.digest()?),
+            ("results".to_owned(), results.digest()?),
+        ]),
         prompts,
-        surfaces: surfaces(inputs, &seeds, &sources)?,
+        surfaces,
+        products: BTreeMap::new(),
     })
 }
 
-/// Initial surface of every arm of the protocol. An arm of the result suite shows one source tool at a time: its digest
-/// is taken over the surfaces of all source tools, in name order.
-fn surfaces(
-    inputs: &Inputs,
-    seeds: &SuiteSeeds,
-    sources: &BTreeSet<(String, String)>,
-) -> anyhow::Result<BTreeMap<String, Digest>> {
-    let arms = &inputs.protocol.arms;
-    let context = plan::arm_context(inputs, seeds);
-    let mut surfaces = BTreeMap::new();
-    for id in std::iter::once(&arms.reference).chain(&arms.levels).chain(&arms.controls) {
-        let arm = registry::build(id, &context)?;
-        surfaces.insert(id.clone(), arm.open(Scope::Catalogs)?.surface().digest().clone());
-    }
-    for id in std::iter::once(&arms.results_reference).chain(&arms.results).chain(&arms.results_controls) {
-        let arm = registry::build(id, &context)?;
-        surfaces.insert(id.clone(), over_sources(arm.as_ref(), sources)?);
-    }
-    Ok(surfaces)
+/// What of the current lock no longer fits the inputs; `None` where there is no lock.
+pub fn drift_of(inputs: &Inputs, computed: &LockDigests) -> Option<Vec<Drift>> {
+    inputs.chain.current().map(|lock| drift(lock, computed))
 }
 
-fn over_sources(arm: &dyn Arm, sources: &BTreeSet<(String, String)>) -> anyhow::Result<Digest> {
-    let mut bytes = Vec::new();
+/// Digest of an arm's initial surface. An arm of the result suite serves one source tool at a time: its digest is taken
+/// over the surfaces of all source tools, one line each, in name order.
+pub fn surface_digest(arm: &dyn Arm, sources: Option<&BTreeSet<(String, String)>>) -> Result<Digest, ArmError> {
+    let Some(sources) = sources else {
+        return Ok(arm.open(Scope::Catalogs)?.surface().digest().clone());
+    };
+    let mut hasher = Hasher::default();
     for (server, tool) in sources {
         let session = arm.open(Scope::Tool { server, tool })?;
-        bytes.extend_from_slice(session.surface().digest().as_str().as_bytes());
-        bytes.push(b'\n');
+        hasher.update(session.surface().digest().as_str().as_bytes());
+        hasher.update(b"\n");
     }
-    Ok(Digest::of(&bytes))
+    Ok(hasher.finish())
 }
 
 /// Digest of items as JSON Lines, without holding them all.
-pub fn lines_digest<T: Serialize>(items: impl Iterator<Item = T>) -> anyhow::Result<Digest> {
+pub fn lines_digest<T: Serialize>(items: impl Iterator<Item = T>) -> serde_json::Result<Digest> {
     let mut hasher = Hasher::default();
     let mut line = Vec::new();
     for item in items {

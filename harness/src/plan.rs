@@ -29,6 +29,8 @@ pub struct SuiteSeeds {
     pub planted_loss: Seed,
     /// Of the scripted model's noise.
     pub mock: Seed,
+    /// Of the cluster bootstraps that are reported beside the gates.
+    pub bootstrap: Seed,
 }
 
 impl SuiteSeeds {
@@ -43,6 +45,7 @@ impl SuiteSeeds {
             warm_up: seed("warm-up"),
             planted_loss: seed("planted-loss"),
             mock: seed("mock"),
+            bootstrap: seed("bootstrap"),
         })
     }
 }
@@ -103,6 +106,18 @@ pub fn warm_up(inputs: &Inputs, seed: Seed) -> WarmUp {
 fn zipf_weight(rank: u64, exponent: u32) -> u64 {
     const SCALE: u64 = 1 << 40;
     (SCALE / rank.saturating_pow(exponent).max(1)).max(1)
+}
+
+/// Arms of the tool suite, in protocol order.
+pub fn tool_arms(protocol: &Protocol) -> impl Iterator<Item = &str> {
+    let arms = &protocol.arms;
+    std::iter::once(&arms.reference).chain(&arms.levels).chain(&arms.controls).map(String::as_str)
+}
+
+/// Arms of the result suite, in protocol order.
+pub fn result_arms(protocol: &Protocol) -> impl Iterator<Item = &str> {
+    let arms = &protocol.arms;
+    std::iter::once(&arms.results_reference).chain(&arms.results).chain(&arms.results_controls).map(String::as_str)
 }
 
 /// What arms are built from.

@@ -46,6 +46,20 @@ pub enum Stratum {
     Abstain,
 }
 
+impl Stratum {
+    /// Its name, as written in intents and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Paraphrase => "paraphrase",
+            Self::Confusable => "confusable",
+            Self::Nested => "nested",
+            Self::Optional => "optional",
+            Self::Abstain => "abstain",
+        }
+    }
+}
+
 /// One right call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GoldCall {

@@ -51,7 +51,7 @@ pub struct GlobalArgs {
 impl GlobalArgs {
     /// The overrides among them.
     pub fn overrides(&self) -> Overrides {
-        Overrides { catalogs: self.catalogs.clone(), intents: self.intents.clone(), protocol: self.protocol.clone() }
+        Overrides { catalogs: self.catalogs.clone(), intents: self.intents.clone(), protocol: self.protocol.clone(), locks: None }
     }
 }
 
@@ -132,6 +132,28 @@ pub enum TasksAction {
     Check,
     /// Coverage by tool, stratum, voice and writer, and how near frames are to each other.
     Report,
+    /// Print one utterance per frame, without golds, for a blind reader.
+    AuditSheet(AuditSheetArgs),
+    /// Hold a reader's answers against the golds.
+    AuditScore(AuditScoreArgs),
+}
+
+/// `bench tasks audit-sheet`.
+#[derive(Debug, Args)]
+pub struct AuditSheetArgs {
+    /// Seed text of the sheet.
+    #[arg(long, value_name = "TEXT", default_value = "audit")]
+    pub seed: String,
+}
+
+/// `bench tasks audit-score`.
+#[derive(Debug, Args)]
+pub struct AuditScoreArgs {
+    /// Answers, JSON Lines: `item`, `server`, `tool` (null for none), `arguments`, `note`.
+    pub file: PathBuf,
+    /// Seed text of the sheet.
+    #[arg(long, value_name = "TEXT", default_value = "audit")]
+    pub seed: String,
 }
 
 /// A suite, as an argument.

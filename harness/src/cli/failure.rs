@@ -7,21 +7,21 @@ use crate::{arms::ArmError, exit, inputs::InputsError};
 
 /// Why a command ended early.
 #[derive(Debug)]
-pub struct Failure {
+pub(super) struct Failure {
     /// Exit code, one of [`exit`].
-    pub code: u8,
+    pub(super) code: u8,
     /// The message.
-    pub error: anyhow::Error,
+    pub(super) error: anyhow::Error,
 }
 
 impl Failure {
     /// A wrong use of the command line, or a refusal before any call.
-    pub fn usage(message: impl Into<String>) -> Self {
+    pub(super) fn usage(message: impl Into<String>) -> Self {
         Self::new(exit::USAGE, anyhow::anyhow!(message.into()))
     }
 
     /// An error with its code.
-    pub fn new(code: u8, error: impl Into<anyhow::Error>) -> Self {
+    pub(super) fn new(code: u8, error: impl Into<anyhow::Error>) -> Self {
         Self { code, error: error.into() }
     }
 }

@@ -7,13 +7,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::run::events::{Event, Listener};
 
 /// Draws the progress of a run on stderr; draws nothing where that is not wanted.
-pub struct Progress {
+pub(super) struct Progress {
     bar: ProgressBar,
 }
 
 impl Progress {
     /// A progress line, hidden unless `visible`.
-    pub fn new(visible: bool) -> Self {
+    pub(super) fn new(visible: bool) -> Self {
         let target = if visible { ProgressDrawTarget::stderr_with_hz(8) } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
         if let Ok(style) =

@@ -1,7 +1,5 @@
 //! `bench stats`: the tests of the protocol on anybody's counts.
 
-use std::io::Write as _;
-
 use bench_protocol::{
     spec::Protocol,
     stats::{Alpha, ExactCache, Interval, Margin, PairedTable, StatsError, TableReport, worst_case::worst_case_p},
@@ -17,7 +15,7 @@ impl From<StatsError> for Failure {
 }
 
 /// Runs the command.
-pub fn run(args: &StatsArgs, protocol: &Protocol, output: &mut Output) -> Result<u8, Failure> {
+pub(super) fn run(args: &StatsArgs, protocol: &Protocol, output: &mut Output) -> Result<u8, Failure> {
     let margin = match &args.margin {
         Some(text) => text.parse::<Margin>()?,
         None => protocol.test.margin,

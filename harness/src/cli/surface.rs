@@ -1,7 +1,5 @@
 //! `bench surface`: what an arm shows the model at the start of a session.
 
-use std::io::Write as _;
-
 use super::{args::SurfaceArgs, failure::Failure, output::Output};
 use crate::{
     arms::{Scope, registry},
@@ -11,7 +9,7 @@ use crate::{
 };
 
 /// Runs the command: one JSON document with `arm`, `digest`, `instructions` and `tools`.
-pub fn run(args: &SurfaceArgs, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
+pub(super) fn run(args: &SurfaceArgs, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
     let seeds = plan::SuiteSeeds::derive(&inputs.protocol, &inputs.protocol.seeds.primary)?;
     let arm = registry::build(&args.arm, &plan::arm_context(inputs, &seeds))?;
     let session = arm.open(Scope::Catalogs)?;

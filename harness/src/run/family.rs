@@ -1,12 +1,15 @@
 //! A family: one suite's tasks under its arms, and the schedule that interleaves them.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use bench_protocol::{
+    digest::Digest,
     rng,
     spec::{EpisodeRule, Protocol},
+    verdict::FamilyKind,
 };
 use bench_tasks::{
+    TasksError,
     catalog::Catalogs,
     generate::Generator,
     results_suite::{ResultGenerator, ResultTask},
@@ -16,16 +19,10 @@ use bench_tasks::{
 use crate::{
     arms::{Arm, ArmError, Scope},
     episode::{AnswerEpisode, CallEpisode, Episode},
+    inputs::Inputs,
+    locking::lines_digest,
+    plan::{self, SuiteSeeds},
 };
-
-/// Which of the two suites a family runs over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FamilyKind {
-    /// Levels, their reference and controls over the tool suite.
-    Tools,
-    /// R, its reference and controls over the result suite.
-    Results,
-}
 
 /// Source of a family's tasks: any task by its index, made when asked for, so that memory stays flat.
 pub enum TaskSource {
@@ -82,6 +79,36 @@ impl AnyTask {
 }
 
 impl TaskSource {
+    /// The tool suite's tasks: the protocol's number, or `n` in all.
+    pub fn tools(inputs: &Inputs, seeds: &SuiteSeeds, n: Option<u64>) -> Result<Self, TasksError> {
+        let plan = plan::tool_plan(&inputs.protocol, n);
+        Generator::new(&inputs.intents, &inputs.catalogs, seeds.tools, plan).map(Self::Tools)
+    }
+
+    /// The result suite's first `n` tasks.
+    pub fn results(inputs: &Inputs, seeds: &SuiteSeeds, n: u64) -> Result<Self, TasksError> {
+        ResultGenerator::new(&inputs.catalogs, seeds.results, n).map(Self::Results)
+    }
+
+    /// Digest of the task list, as JSON Lines.
+    pub fn digest(&self) -> serde_json::Result<Digest> {
+        match self {
+            Self::Tools(generator) => lines_digest(generator.iter()),
+            Self::Results(generator) => lines_digest((0..generator.len()).map(|index| generator.task(index))),
+        }
+    }
+
+    /// Source tools of the result suite, in name order; empty for the tool suite.
+    pub fn sources(&self) -> BTreeSet<(String, String)> {
+        match self {
+            Self::Tools(_) => BTreeSet::new(),
+            Self::Results(generator) => (0..generator.len())
+                .map(|index| generator.task(index))
+                .map(|task| (task.server.to_string(), task.tool.to_string()))
+                .collect(),
+        }
+    }
+
     /// Number of tasks.
     pub fn len(&self) -> u64 {
         match self {
@@ -99,7 +126,7 @@ impl TaskSource {
     pub fn task(&self, index: u64) -> Option<AnyTask> {
         match self {
             Self::Tools(generator) => generator.task(index).map(AnyTask::Tool),
-            Self::Results(generator) => generator.task(index).map(AnyTask::Result),
+            Self::Results(generator) => (index < generator.len()).then(|| AnyTask::Result(generator.task(index))),
         }
     }
 }
@@ -132,7 +159,7 @@ impl Family {
     /// The system prompt of this suite.
     pub fn system<'p>(&self, protocol: &'p Protocol) -> &'p str {
         match self.kind {
-            FamilyKind::Tools => &protocol.episode.system_prompt,
+            FamilyKind::Levels | FamilyKind::Products => &protocol.episode.system_prompt,
             FamilyKind::Results => &protocol.episode.results_prompt,
         }
     }

@@ -2,5 +2,8 @@
 
 pub mod events;
 pub mod family;
+pub mod mock;
 pub mod offline;
+pub mod prepare;
+pub mod recorder;
 pub mod trace;

@@ -1,0 +1,262 @@
+//! Plain `bench`: the offline check, from the catalogs to a certificate.
+
+use std::{
+    fs,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
+
+use anyhow::Context as _;
+use bench_protocol::{
+    digest::Digest,
+    verdict::Status,
+};
+use bench_results::{
+    certificate::Certificate,
+    record::{Build, Deviation, FormatVersion, Manifest, ModelIds, RunKind},
+    table,
+};
+
+use super::{
+    args::{GlobalArgs, RunArgs},
+    failure::Failure,
+    output::Output,
+    progress::Progress,
+};
+use crate::{
+    build,
+    conclude::Judge,
+    exit,
+    inputs::Inputs,
+    locking,
+    run::{
+        events::{Event, Listener},
+        mock::Mock,
+        offline::{self, Setting},
+        prepare::{Prepared, RunSpec},
+        recorder::Recorder,
+    },
+    wire::{Settings, anthropic::Anthropic},
+};
+
+/// Runs the check.
+pub(super) fn run(args: &RunArgs, global: &GlobalArgs, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
+    let spec = RunSpec::of(inputs, &inputs.protocol.seeds.primary, &args.arms, args.tasks)
+        .map_err(|error| Failure::new(exit::USAGE, error))?;
+    if let Some(arm) = args.require.as_ref().filter(|arm| !spec.arms.contains(arm)) {
+        return Err(Failure::usage(format!("--require {arm}: that arm is not part of this run")));
+    }
+    let prepared = Prepared::new(inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let lock = current_lock(inputs, output)?;
+    let whole = spec == RunSpec::of(inputs, &inputs.protocol.seeds.primary, &[], None)?;
+    let mut manifest = Manifest {
+        schema: FormatVersion,
+        id: String::new(),
+        kind: RunKind::Plumbing,
+        confirmatory: false,
+        lock: lock.filter(|_| !global.overrides().any()),
+        model: ModelIds {
+            provider: "mock".to_owned(),
+            asked: args.mock.name().to_owned(),
+            returned: Vec::new(),
+            host: None,
+        },
+        arms: spec.arms.clone(),
+        suites: spec.suites.clone(),
+        prices: None,
+        budget: None,
+        build: build::info(),
+        started: None,
+        finished: None,
+        complete: false,
+        deviations: deviations(whole),
+    };
+    manifest.id = plumbing_id(&manifest)?;
+    let folder = args.out.join(&manifest.id);
+    let outcome = execute(args, inputs, &prepared, &mut manifest, &folder, output)?;
+    let Some(certificate) = outcome else {
+        output.talk(&format!("interrupted: the episodes so far are in {}", folder.display()));
+        return Ok(exit::INTERRUPTED);
+    };
+    report(&certificate, &folder, output)?;
+    Ok(code(args, &certificate, whole))
+}
+
+/// The current lock, where the inputs have not drifted from it. A drifted lock is worth a warning offline.
+fn current_lock(inputs: &Inputs, output: &Output) -> Result<Option<Digest>, Failure> {
+    let Some(lock) = inputs.chain.current() else { return Ok(None) };
+    let drift = locking::drift_of(inputs, &locking::compute(inputs)?).unwrap_or_default();
+    if drift.is_empty() {
+        return Ok(Some(lock.id().clone()));
+    }
+    for one in drift {
+        output.talk(&format!("warning: {one}"));
+    }
+    output.talk("warning: the inputs drifted from the lock; this run certifies nothing under it");
+    Ok(None)
+}
+
+fn deviations(whole: bool) -> Vec<Deviation> {
+    if whole {
+        return Vec::new();
+    }
+    vec![Deviation { what: "part of the protocol's run".to_owned(), why: "arms or tasks were chosen by hand".to_owned() }]
+}
+
+/// A plumbing run is reproducible, so its id is its content: a second run of the same thing replaces the first.
+fn plumbing_id(manifest: &Manifest) -> Result<String, Failure> {
+    let mut content = manifest.clone();
+    content.build = Build { version: String::new(), commit: None, dirty: None, target: String::new(), rustc: String::new() };
+    let digest = Digest::of(&serde_json::to_vec(&content)?);
+    Ok(format!("p{}", &digest.hex()[..9]))
+}
+
+/// Tells several listeners of every event.
+struct All<'a>(Vec<&'a mut dyn Listener>);
+
+impl Listener for All<'_> {
+    fn on(&mut self, event: &Event<'_>) -> anyhow::Result<()> {
+        self.0.iter_mut().try_for_each(|listener| listener.on(event))
+    }
+}
+
+/// The judge listens like everybody else.
+struct Judging<'a, 'b>(&'a mut Judge<'b>);
+
+impl Listener for Judging<'_, '_> {
+    fn on(&mut self, event: &Event<'_>) -> anyhow::Result<()> {
+        if let Event::Episode(trace) = event {
+            self.0.push(&trace.record)?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs, records and judges. `None` where it was interrupted: the record is readable up to there.
+fn execute(
+    args: &RunArgs,
+    inputs: &Inputs,
+    prepared: &Prepared,
+    manifest: &mut Manifest,
+    folder: &Path,
+    output: &Output,
+) -> Result<Option<Certificate>, Failure> {
+    let record = |error| Failure::new(exit::INPUT, error);
+    clear(folder)?;
+    let mut recorder = Recorder::create(folder).map_err(record)?;
+    for (name, bytes) in inputs.files()? {
+        recorder.writer().input(&name, &bytes).map_err(record)?;
+    }
+    recorder.writer().manifest(manifest).map_err(record)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let watched = Arc::clone(&stop);
+    // Without a handler Ctrl-C still ends the program; the record is then readable but for its last lines.
+    let _ = ctrlc::set_handler(move || {
+        if watched.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(exit::INTERRUPTED));
+        }
+    });
+    let mut judge = Judge::new(inputs, prepared)?;
+    let mut progress = Progress::new(output.progress());
+    let model = Mock::new(args.mock, &inputs.protocol.mock, prepared);
+    let settings = Settings::of(&inputs.protocol);
+    let setting =
+        Setting { protocol: &inputs.protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings };
+    let threads = args.threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let mut models = Models::default();
+    {
+        let mut judging = Judging(&mut judge);
+        let mut all = All(vec![&mut progress, &mut recorder, &mut judging, &mut models]);
+        all.on(&Event::Started { episodes: prepared.episodes() })?;
+        for family in &prepared.families {
+            offline::run(family, setting, &model, threads, &stop, &mut all)?;
+        }
+        let interrupted = stop.load(Ordering::Relaxed).then(|| "Ctrl-C".into());
+        all.on(&Event::Finished { interrupted })?;
+    }
+    if stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    manifest.model.returned = models.0.into_iter().collect();
+    manifest.complete = true;
+    let (attempts, _) = recorder.counts();
+    let certificate = judge.conclude(manifest, attempts)?.certificate;
+    let bytes = certificate.bytes().context("writing the certificate")?;
+    recorder.writer().certificate(&bytes).map_err(record)?;
+    recorder.writer().manifest(manifest).map_err(record)?;
+    Ok(Some(certificate))
+}
+
+/// Model ids that answered.
+#[derive(Default)]
+struct Models(std::collections::BTreeSet<String>);
+
+impl Listener for Models {
+    fn on(&mut self, event: &Event<'_>) -> anyhow::Result<()> {
+        if let Event::Episode(trace) = event {
+            for attempt in &trace.attempts {
+                if !self.0.contains(&attempt.model) {
+                    self.0.insert(attempt.model.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes an earlier run of the same thing away; refuses a folder that is something else.
+fn clear(folder: &Path) -> Result<(), Failure> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    if !folder.join("manifest.json").is_file() {
+        return Err(Failure::usage(format!(
+            "{} exists and is no record; name another folder with --out",
+            folder.display()
+        )));
+    }
+    fs::remove_dir_all(folder).with_context(|| format!("removing the earlier run in {}", folder.display()))?;
+    Ok(())
+}
+
+fn report(certificate: &Certificate, folder: &Path, output: &mut Output) -> Result<(), Failure> {
+    let path: PathBuf = folder.join("certificate.json");
+    if output.json {
+        let bytes = certificate.bytes().context("writing the certificate")?;
+        output.product().write_all(&bytes)?;
+        output.product().write_all(b"\n")?;
+        return Ok(());
+    }
+    write!(output.product(), "{}", table::table(certificate))?;
+    writeln!(output.product())?;
+    for sentence in table::sentences(certificate) {
+        writeln!(output.product(), "{sentence}")?;
+    }
+    output.talk(&format!("certificate: {}", path.display()));
+    Ok(())
+}
+
+/// The exit code: of `--require`, or of the check that the harness itself behaved.
+fn code(args: &RunArgs, certificate: &Certificate, whole: bool) -> u8 {
+    if let Some(arm) = &args.require {
+        let status = certificate.levels.iter().find(|level| *level.arm == **arm).map(|level| level.status);
+        return match status {
+            Some(Status::Certified) => exit::OK,
+            Some(Status::Failed) => exit::FAILED,
+            Some(Status::Inconclusive) => exit::INCONCLUSIVE,
+            _ => exit::NO_VERDICT,
+        };
+    }
+    // A chosen part, or a behaviour that is meant to fail, says nothing about the plumbing.
+    if !whole {
+        return exit::OK;
+    }
+    let levels = certificate.levels.iter().all(|level| level.status == Status::Certified);
+    let harmless = matches!(args.mock, bench_mock_model::Behaviour::Noisy | bench_mock_model::Behaviour::Oracle);
+    if certificate.controls_behaved() && (levels || !harmless) { exit::OK } else { exit::PLUMBING }
+}
