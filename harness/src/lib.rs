@@ -1,19 +1,19 @@
 //! The harness of `bench`: arms, wire formats, episodes, schedule, runner and command line.
 
 pub mod arms;
-pub mod conclude;
-pub mod locking;
-pub mod cli;
 pub mod build;
-pub mod verify;
+pub mod cli;
+pub mod conclude;
 pub mod episode;
 pub mod exit;
 pub mod inputs;
 pub mod journal;
 pub mod ledger;
+pub mod locking;
 pub mod meter;
 pub mod plan;
 pub mod run;
 pub mod sizes;
 pub mod surface;
+pub mod verify;
 pub mod wire;

@@ -39,10 +39,7 @@ pub fn compute(inputs: &Inputs) -> anyhow::Result<LockDigests> {
         protocol: protocol.digest()?,
         catalogs: inputs.catalog_digests(),
         intents: inputs.intents_digest(),
-        tasks: BTreeMap::from([
-            ("tools".to_owned(), tools.digest()?),
-            ("results".to_owned(), results.digest()?),
-        ]),
+        tasks: BTreeMap::from([("tools".to_owned(), tools.digest()?), ("results".to_owned(), results.digest()?)]),
         prompts,
         surfaces,
         products: BTreeMap::new(),

@@ -130,8 +130,11 @@ pub fn arm_context(inputs: &Inputs, seeds: &SuiteSeeds) -> ArmContext {
         pins: (protocol.warm_up.pins_per_server, protocol.warm_up.pin_min_uses),
         seed: seeds.planted_loss,
         // Rounded, so that the decimal margin gives a whole number of parts.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of one, in parts per million")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of one, in parts per million"
+        )]
         planted_loss_ppm: margin_ppm.round() as u32,
     }
 }
-

@@ -103,10 +103,7 @@ mod tests {
 
     #[test]
     fn digest_of_the_empty_string_is_the_published_one() {
-        assert_eq!(
-            Digest::of(b"").as_str(),
-            "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-        );
+        assert_eq!(Digest::of(b"").as_str(), "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     }
 
     #[test]

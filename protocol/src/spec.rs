@@ -400,7 +400,10 @@ impl Protocol {
             ("test.deff_floor_tools", &self.test.deff_floor_tools),
         ] {
             if floor.value() < 1.0 {
-                return Err((key, format!("a design-effect floor of {floor} would make the test more liberal than independence")));
+                return Err((
+                    key,
+                    format!("a design-effect floor of {floor} would make the test more liberal than independence"),
+                ));
             }
         }
         if self.episode.max_turns == 0 {

@@ -51,7 +51,12 @@ pub struct GlobalArgs {
 impl GlobalArgs {
     /// The overrides among them.
     pub fn overrides(&self) -> Overrides {
-        Overrides { catalogs: self.catalogs.clone(), intents: self.intents.clone(), protocol: self.protocol.clone(), locks: None }
+        Overrides {
+            catalogs: self.catalogs.clone(),
+            intents: self.intents.clone(),
+            protocol: self.protocol.clone(),
+            locks: None,
+        }
     }
 }
 
@@ -185,7 +190,13 @@ pub struct DefinitionsArgs {
 #[derive(Debug, Args)]
 pub struct StatsArgs {
     /// Counts: both right, loss (only raw right), gain (only the arm right), both wrong.
-    #[arg(long, value_name = "N11,N10,N01,N00", value_delimiter = ',', num_args = 1, required_unless_present = "margins")]
+    #[arg(
+        long,
+        value_name = "N11,N10,N01,N00",
+        value_delimiter = ',',
+        num_args = 1,
+        required_unless_present = "margins"
+    )]
     pub table: Vec<u64>,
     /// Right under raw, right under the arm, tasks: worst-case p over every split.
     #[arg(long, value_name = "RAW_RIGHT,ARM_RIGHT,N", value_delimiter = ',', num_args = 1, conflicts_with = "table")]

@@ -12,10 +12,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use bench_protocol::{
-    digest::Digest,
-    verdict::Status,
-};
+use bench_protocol::{digest::Digest, verdict::Status};
 use bench_results::{
     certificate::Certificate,
     record::{Build, Deviation, FormatVersion, Manifest, ModelIds, RunKind},
@@ -76,7 +73,7 @@ pub(super) fn run(args: &RunArgs, global: &GlobalArgs, inputs: &Inputs, output: 
         complete: false,
         deviations: deviations(whole),
     };
-    manifest.id = plumbing_id(&manifest)?;
+    manifest.id = plumbing_id(&manifest, inputs)?;
     let folder = args.out.join(&manifest.id);
     let outcome = execute(args, inputs, &prepared, &mut manifest, &folder, output)?;
     let Some(certificate) = outcome else {
@@ -84,7 +81,19 @@ pub(super) fn run(args: &RunArgs, global: &GlobalArgs, inputs: &Inputs, output: 
         return Ok(exit::INTERRUPTED);
     };
     report(&certificate, &folder, output)?;
-    Ok(code(args, &certificate, whole))
+    // A chosen part says nothing about the plumbing, so only the whole run is held to the arm contract.
+    let breaches = if whole { contract(inputs, &spec, output)? } else { 0 };
+    Ok(if breaches > 0 { exit::PLUMBING } else { code(args, &certificate, whole) })
+}
+
+/// Holds every arm of the run to the arm contract; the number of breaches.
+fn contract(inputs: &Inputs, spec: &RunSpec, output: &Output) -> Result<usize, Failure> {
+    let ids: Vec<&str> = spec.arms.iter().map(String::as_str).collect();
+    let breaches = super::arms::breaches(inputs, &ids)?;
+    for breach in &breaches {
+        output.talk(&format!("contract: {breach}"));
+    }
+    Ok(breaches.len())
 }
 
 /// The current lock, where the inputs have not drifted from it. A drifted lock is worth a warning offline.
@@ -105,14 +114,18 @@ fn deviations(whole: bool) -> Vec<Deviation> {
     if whole {
         return Vec::new();
     }
-    vec![Deviation { what: "part of the protocol's run".to_owned(), why: "arms or tasks were chosen by hand".to_owned() }]
+    vec![Deviation {
+        what: "part of the protocol's run".to_owned(),
+        why: "arms or tasks were chosen by hand".to_owned(),
+    }]
 }
 
 /// A plumbing run is reproducible, so its id is its content: a second run of the same thing replaces the first.
-fn plumbing_id(manifest: &Manifest) -> Result<String, Failure> {
-    let mut content = manifest.clone();
-    content.build = Build { version: String::new(), commit: None, dirty: None, target: String::new(), rustc: String::new() };
-    let digest = Digest::of(&serde_json::to_vec(&content)?);
+fn plumbing_id(manifest: &Manifest, inputs: &Inputs) -> Result<String, Failure> {
+    let model = serde_json::to_vec(&(&manifest.model, &manifest.arms, &manifest.suites, &manifest.lock))?;
+    let mut parts = vec![inputs.protocol.digest()?, inputs.intents_digest(), Digest::of(&model)];
+    parts.extend(inputs.catalog_digests().into_values());
+    let digest = Digest::of_parts(parts.iter().map(|part| part.as_str().as_bytes()));
     Ok(format!("p{}", &digest.hex()[..9]))
 }
 

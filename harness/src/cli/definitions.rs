@@ -73,7 +73,11 @@ fn rows<'a>(sizes: &'a ArmSizes, raw: &ArmSizes) -> Vec<Row<'a>> {
 
 fn print(rows: &[Row<'_>], output: &mut Output) -> Result<(), Failure> {
     let out = output.product();
-    writeln!(out, "{:<12} {:<22} {:>6} {:>9} {:>13} {:>9}", "arm", "server", "tools", "bytes", "o200k tokens", "saving")?;
+    writeln!(
+        out,
+        "{:<12} {:<22} {:>6} {:>9} {:>13} {:>9}",
+        "arm", "server", "tools", "bytes", "o200k tokens", "saving"
+    )?;
     for row in rows {
         let saving = format!("{:.1} %", row.saving_ppm as f64 / 10_000.0);
         writeln!(

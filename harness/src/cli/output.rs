@@ -4,10 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
 
-use super::{
-    args::GlobalArgs,
-    failure::Failure,
-};
+use super::{args::GlobalArgs, failure::Failure};
 
 /// Output of a command.
 pub(super) struct Output {

@@ -42,11 +42,15 @@ fn show(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
 fn check(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
     let computed = locking::compute(inputs)?;
     let Some(drift) = locking::drift_of(inputs, &computed) else {
-        return Err(Failure::new(exit::LOCK_DRIFT, anyhow::anyhow!("there is no lock; `bench protocol freeze` writes one")));
+        return Err(Failure::new(
+            exit::LOCK_DRIFT,
+            anyhow::anyhow!("there is no lock; `bench protocol freeze` writes one"),
+        ));
     };
     let lock = inputs.chain.current().map(|lock| lock.id().to_string()).unwrap_or_default();
     if output.json {
-        let drift: Vec<_> = drift.iter().map(|one| json!({ "what": one.what, "locked": one.locked, "found": one.found })).collect();
+        let drift: Vec<_> =
+            drift.iter().map(|one| json!({ "what": one.what, "locked": one.locked, "found": one.found })).collect();
         output.document(&json!({ "lock": lock, "drift": drift }))?;
     } else if drift.is_empty() {
         writeln!(output.product(), "lock {lock}: nothing drifted")?;
@@ -78,7 +82,10 @@ fn freeze(args: &FreezeArgs, inputs: &Inputs, output: &mut Output) -> Result<u8,
     let path = args.locks.join(lock.file_name());
     let bytes = lock.bytes().map_err(|error| Failure::new(exit::INPUT, error))?;
     if !args.locks.is_dir() {
-        return Err(Failure::usage(format!("{} is no folder; name the folder of locks with --locks", args.locks.display())));
+        return Err(Failure::usage(format!(
+            "{} is no folder; name the folder of locks with --locks",
+            args.locks.display()
+        )));
     }
     write_whole(&path, &bytes, Durability::Synced).map_err(|error| Failure::new(exit::INPUT, error))?;
     output.talk(&format!("wrote {}", path.display()));

@@ -77,10 +77,20 @@ fn print_table(report: &TableReport, margin: Margin, alpha: Alpha, output: &mut 
     writeln!(out, "difference {:+.4}   discordance {:.4}", report.delta_hat, report.discordance)?;
     writeln!(out, "margin {margin}   one-sided alpha {}   intervals at {level} %", alpha.value())?;
     writeln!(out)?;
-    writeln!(out, "score test (Tango/Nam)    p- {}   p+ {}", p_text(report.tango.p_lower), p_text(report.tango.p_upper))?;
+    writeln!(
+        out,
+        "score test (Tango/Nam)    p- {}   p+ {}",
+        p_text(report.tango.p_lower),
+        p_text(report.tango.p_upper)
+    )?;
     writeln!(out, "score interval            {}", interval(&report.tango_ci))?;
     writeln!(out, "exact unconditional       p  {}", p_text(report.exact_uncond.p))?;
-    writeln!(out, "exact bootstrap           p  {}   percentile {}", p_text(report.bootstrap_exact.p_lower), interval(&report.bootstrap_exact.percentile_ci))?;
+    writeln!(
+        out,
+        "exact bootstrap           p  {}   percentile {}",
+        p_text(report.bootstrap_exact.p_lower),
+        interval(&report.bootstrap_exact.percentile_ci)
+    )?;
     writeln!(out, "Newcombe, method 10       {}", interval(&report.newcombe10))?;
     writeln!(
         out,

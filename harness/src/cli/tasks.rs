@@ -151,10 +151,25 @@ fn print_audit(report: &AuditReport, output: &mut Output) -> Result<(), Failure>
         writeln!(out, "Cohen's kappa on the choice of tool {kappa:.4}")?;
     }
     for (stratum, agreement) in &report.by_stratum {
-        writeln!(out, "  {:<14} read {:>4}  tool {:>4}  call {:>4}", stratum.name(), agreement.read, agreement.tool, agreement.call)?;
+        writeln!(
+            out,
+            "  {:<14} read {:>4}  tool {:>4}  call {:>4}",
+            stratum.name(),
+            agreement.read,
+            agreement.tool,
+            agreement.call
+        )?;
     }
     for one in &report.disagreements {
-        writeln!(out, "{} {}\n  {}\n  gold   {}\n  answer {}", one.item, one.frame, one.utterance, serde_json::Value::from(one.gold.clone()), one.answer)?;
+        writeln!(
+            out,
+            "{} {}\n  {}\n  gold   {}\n  answer {}",
+            one.item,
+            one.frame,
+            one.utterance,
+            serde_json::Value::from(one.gold.clone()),
+            one.answer
+        )?;
     }
     Ok(())
 }

@@ -77,7 +77,12 @@ impl<'a> AnswerEpisode<'a> {
         record.answer = self.answer;
         if record.end != End::Missing {
             let right = right && record.end == End::Talked;
-            record.set_score(Some(Score { selection: right, arguments: right, first_call_ok: right, look_first_ok: right }));
+            record.set_score(Some(Score {
+                selection: right,
+                arguments: right,
+                first_call_ok: right,
+                look_first_ok: right,
+            }));
         }
         record
     }

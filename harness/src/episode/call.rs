@@ -86,8 +86,7 @@ impl<'a> CallEpisode<'a> {
         upstream: &mut Vec<Upstream>,
     ) {
         let Ok(arguments) = &call.arguments else { return };
-        let outcome =
-            self.common.session.call(&ToolCall { name: call.name.clone(), arguments: arguments.clone() });
+        let outcome = self.common.session.call(&ToolCall { name: call.name.clone(), arguments: arguments.clone() });
         match outcome {
             CallOutcome::Meta { reply, is_error, .. } => {
                 self.common.meta_calls += 1;

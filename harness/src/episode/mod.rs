@@ -2,8 +2,8 @@
 //!
 //! The same code runs an episode offline, live, and again in `bench verify` from recorded replies.
 
-mod call;
 mod answer;
+mod call;
 mod score;
 
 use std::sync::Arc;

@@ -47,6 +47,12 @@ pub enum JournalError {
     /// A bug of ours: an outcome for an attempt that never left.
     #[error(transparent)]
     Unknown(#[from] UnknownAttempt),
+    /// A bug of ours: an outcome booked by usage that it does not state.
+    #[error("attempt {n} was to be settled by its usage, and its outcome states none")]
+    Unstated {
+        /// The attempt.
+        n: u64,
+    },
     /// A bug of ours: a line that cannot be serialised.
     #[error("serialising a line of the journal: {0}")]
     Serialise(#[from] serde_json::Error),

@@ -100,13 +100,18 @@ impl Journal {
         Ok((n, self.writer.attempt_and_wait(&line)?))
     }
 
-    /// Writes the outcome of an attempt; `billed` is filled in from the booking. A second outcome changes nothing. An
-    /// overrun is written like any outcome, and nothing is admitted after it.
+    /// Writes the outcome of an attempt. `billed` is filled in from the booking, and usage that was not booked is left out
+    /// (the response still holds it), so that a reader of the line finds the same booking. A second outcome changes
+    /// nothing. An overrun is written like any outcome, and nothing is admitted after it.
     pub fn close(&self, settled: Settled, booking: Booking) -> Result<Settlement, JournalError> {
         let n = settled.n;
         let mut meter = self.lock()?;
         let Some(reserved) = meter.reservation(n) else { return Ok(meter.close(n, booking)?) };
-        let line = line(&Settled { billed: booking.amount(reserved), ..settled })?;
+        let usage = match booking {
+            Booking::Settled(_) => Some(settled.usage.ok_or(JournalError::Unstated { n })?),
+            Booking::Kept | Booking::Suspect | Booking::Released => None,
+        };
+        let line = line(&Settled { billed: booking.amount(reserved), usage, ..settled })?;
         let settlement = meter.close(n, booking)?;
         self.writer.attempt(&line)?;
         Ok(settlement)

@@ -72,7 +72,7 @@ fn last_line_start(file: &mut File, length: u64) -> std::io::Result<u64> {
         let start = end.saturating_sub(STEP);
         buffer.clear();
         file.seek(SeekFrom::Start(start))?;
-        file.by_ref().take(end - start).read_to_end(&mut buffer)?;
+        std::io::Read::by_ref(file).take(end - start).read_to_end(&mut buffer)?;
         if let Some(at) = buffer.iter().rposition(|&byte| byte == b'\n') {
             return Ok(start + at as u64 + 1);
         }

@@ -127,6 +127,25 @@ async fn a_second_outcome_is_not_written() {
 }
 
 #[tokio::test]
+async fn every_booking_reads_back_as_what_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let (journal, _) = open(folder.path());
+    let statuses =
+        [(200, Booking::Settled(7)), (200, Booking::Kept), (529, Booking::Suspect), (429, Booking::Released)];
+    for (task, (status, booking)) in (0..).zip(statuses) {
+        let n = journal.admit(asked(task, 1, 1, 100)).await.unwrap();
+        journal.close(Settled { status: Some(status), ..reply(n) }, booking).unwrap();
+    }
+    let n = journal.admit(asked(9, 1, 1, 100)).await.unwrap();
+    let unstated = journal.close(unknown_outcome(n), Booking::Settled(7)).unwrap_err();
+    assert!(matches!(unstated, JournalError::Unstated { n: 4 }));
+    journal.close(unknown_outcome(n), Booking::Kept).unwrap();
+    let books = journal.finish().unwrap();
+    assert_eq!((books.settled, books.kept, books.suspect, books.released_attempts), (7, 200, 100, 1));
+    assert_eq!(open(folder.path()).0.books().unwrap(), books);
+}
+
+#[tokio::test]
 async fn an_overrun_stops_the_run_and_still_does_after_it_is_opened_again() {
     let folder = tempfile::tempdir().unwrap();
     let (journal, _) = open(folder.path());

@@ -26,7 +26,8 @@ impl Booking {
         }
     }
 
-    /// How a line of the record was booked; the error says what does not fit.
+    /// How a line of the record was booked; the error says what does not fit. Where nothing was reserved and no usage is
+    /// stated, as with a model that is free, every outcome reads as released: the amounts are the same.
     pub fn of_record(opened: &Opened, settled: &Settled) -> Result<Self, &'static str> {
         match settled {
             Settled { usage: Some(_), billed, .. } => Ok(Self::Settled(*billed)),

@@ -67,9 +67,7 @@ impl AnyTask {
     ) -> Result<Episode<'a>, ArmError> {
         let id: Arc<str> = arm.info().id.0.as_str().into();
         Ok(match self {
-            Self::Tool(task) => {
-                Episode::Call(CallEpisode::new(task, id, arm.open(Scope::Catalogs)?, catalogs, rule))
-            }
+            Self::Tool(task) => Episode::Call(CallEpisode::new(task, id, arm.open(Scope::Catalogs)?, catalogs, rule)),
             Self::Result(task) => {
                 let scope = Scope::Tool { server: &task.server, tool: &task.tool };
                 Episode::Answer(AnswerEpisode::new(task, id, arm.open(scope)?, rule))

@@ -137,8 +137,7 @@ pub fn run_episode(
     let mut attempts = Vec::new();
     while !episode.ended() {
         let surface = episode.surface().clone();
-        let request =
-            Request { settings: setting.settings, system, surface: &surface, entries: episode.entries() };
+        let request = Request { settings: setting.settings, system, surface: &surface, entries: episode.entries() };
         setting.wire.encode(&request, body);
         let draw = DrawId { task: task.id().clone(), arm: arm.info().id.0.as_str().into(), turn: episode.turn() };
         let digest = setting.wire.request_digest(&request, body);

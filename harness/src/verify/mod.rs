@@ -45,7 +45,8 @@ pub struct Report {
 }
 
 /// The limit of every verification.
-const NOT_SHOWN: &str = "that the model really sent these responses: a record proves what follows from them, not where they came from";
+const NOT_SHOWN: &str =
+    "that the model really sent these responses: a record proves what follows from them, not where they came from";
 
 impl Report {
     /// Exit code: of the first check that failed.
@@ -65,8 +66,7 @@ impl Report {
 
 /// Verifies the record in a folder. Every check that the ones before it leave possible is made.
 pub fn verify(folder: &Path) -> Report {
-    let mut report =
-        Report { run: folder.display().to_string(), checks: Vec::new(), not_shown: NOT_SHOWN };
+    let mut report = Report { run: folder.display().to_string(), checks: Vec::new(), not_shown: NOT_SHOWN };
     let reader = match Record::open(folder) {
         Ok(reader) => reader,
         Err(error) => {

@@ -147,8 +147,7 @@ impl Replay<'_> {
                 return None;
             }
             let surface = episode.surface().clone();
-            let request =
-                Request { settings: &self.settings, system, surface: &surface, entries: episode.entries() };
+            let request = Request { settings: &self.settings, system, surface: &surface, entries: episode.entries() };
             Anthropic.encode(&request, &mut self.body);
             let digest = Anthropic.request_digest(&request, &self.body);
             if opened.surface != *surface.digest() {
@@ -183,7 +182,10 @@ impl Replay<'_> {
                 self.scores.add(|| format!("{name}: {}", difference(&recorded, &made)));
             }
             Some(Ok(recorded)) => {
-                self.lose(format!("expected the episode of {name}, found task {} under {}", recorded.task, recorded.arm));
+                self.lose(format!(
+                    "expected the episode of {name}, found task {} under {}",
+                    recorded.task, recorded.arm
+                ));
             }
             Some(Err(error)) => self.lose(error.to_string()),
             None => self.lose(format!("the episode of {name} is missing")),
@@ -240,7 +242,8 @@ impl Replay<'_> {
         }
         match self.reader.surfaces() {
             Ok(kept) => {
-                for stray in kept.iter().filter(|name| !self.seen.iter().any(|digest| digest.hex() == name.as_str())) {
+                for stray in kept.iter().filter(|name| !self.seen.iter().any(|digest| digest.as_str() == name.as_str()))
+                {
                     self.surfaces.add(|| format!("surface {stray} is kept, but no attempt shows it"));
                 }
             }

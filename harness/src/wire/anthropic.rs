@@ -1,5 +1,7 @@
 //! Anthropic Messages, API version 2023-06-01.
 
+use std::borrow::Cow;
+
 use bench_protocol::{
     digest::Digest,
     spec::{Breakpoint, CacheTtl},
@@ -9,8 +11,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    CallAnswer, DecodeError, Entry, Reply, ReplyCall, Request, Settings, Stop, Wire, digest_without_tools,
-    push_json, push_string,
+    CallAnswer, DecodeError, Entry, Reply, ReplyCall, Request, Stop, Wire, digest_without_tools, push_json,
+    push_string, system_text,
 };
 use crate::surface::ShownTool;
 
@@ -30,45 +32,8 @@ impl Wire for Anthropic {
         "anthropic"
     }
 
-    // Keys stand in the order of the cached prefix (tools, system, messages), with the long-lived ones first.
     fn encode(&self, request: &Request<'_>, out: &mut Vec<u8>) {
-        out.clear();
-        let Settings { model, max_tokens, temperature, parallel_calls, cache } = request.settings;
-        out.extend_from_slice(b"{\"model\":");
-        push_string(out, model);
-        out.extend_from_slice(format!(",\"max_tokens\":{max_tokens}").as_bytes());
-        if let Some(temperature) = temperature {
-            out.extend_from_slice(format!(",\"temperature\":{temperature}").as_bytes());
-        }
-        if !request.surface.tools().is_empty() {
-            out.extend_from_slice(b",\"tools\":");
-            out.extend_from_slice(request.surface.wire(tool).as_bytes());
-            out.extend_from_slice(
-                format!(",\"tool_choice\":{{\"type\":\"auto\",\"disable_parallel_tool_use\":{}}}", !parallel_calls)
-                    .as_bytes(),
-            );
-        }
-        out.extend_from_slice(b",\"system\":[{\"type\":\"text\",\"text\":");
-        let instructions = request.surface.instructions();
-        if instructions.is_empty() {
-            push_string(out, request.system);
-        } else {
-            push_string(out, &format!("{}\n\n{instructions}", request.system));
-        }
-        if cache.breakpoints.contains(&Breakpoint::System) {
-            out.extend_from_slice(match cache.ttl {
-                CacheTtl::FiveMinutes => b",\"cache_control\":{\"type\":\"ephemeral\"}".as_slice(),
-                CacheTtl::OneHour => b",\"cache_control\":{\"type\":\"ephemeral\",\"ttl\":\"1h\"}",
-            });
-        }
-        out.extend_from_slice(b"}],\"messages\":[");
-        for (position, entry) in request.entries.iter().enumerate() {
-            if position > 0 {
-                out.push(b',');
-            }
-            push_entry(out, entry);
-        }
-        out.extend_from_slice(b"]}");
+        push_body(request, Purpose::Complete, out);
     }
 
     fn decode(&self, body: &[u8]) -> Result<Reply, DecodeError> {
@@ -85,23 +50,16 @@ impl Wire for Anthropic {
         for block in blocks {
             match block.kind.as_str() {
                 "text" => text.push_str(block.text.as_deref().unwrap_or_default()),
-                "tool_use" => {
-                    let arguments = match block.input {
-                        Some(Value::Object(arguments)) => Ok(arguments),
-                        Some(other) => Err(other.to_string()),
-                        None => Err(String::new()),
-                    };
-                    calls.push(ReplyCall {
-                        id: block.id.unwrap_or_default(),
-                        name: block.name.unwrap_or_default(),
-                        arguments,
-                    });
-                }
+                "tool_use" => calls.push(block.call()),
                 "thinking" | "redacted_thinking" => {}
                 _ => oddities.push("unknown content block"),
             }
         }
-        super::repair_ids(&mut calls, &mut oddities);
+        let repaired = super::repair_ids(&mut calls, &mut oddities);
+        let content = if repaired { with_ids(message.content, &calls) } else { Ok(message.content.to_owned()) };
+        let usage = super::read_usage(message.usage, |usage: WireUsage| Some(usage.classes()), &mut oddities);
+        let about: UsageNotes =
+            message.usage.and_then(|usage| serde_json::from_str(usage.get()).ok()).unwrap_or_default();
         Ok(Reply {
             text,
             calls,
@@ -113,9 +71,11 @@ impl Wire for Anthropic {
                 Some("model_context_window_exceeded") => Stop::ContextFull,
                 _ => Stop::Other,
             },
-            usage: message.usage.map(WireUsage::classes),
+            usage,
             model: message.model,
-            content: message.content.to_owned(),
+            service_tier: about.service_tier,
+            geo: about.inference_geo,
+            content: content.map_err(|error| shape(error.to_string()))?,
             oddities,
         })
     }
@@ -123,6 +83,92 @@ impl Wire for Anthropic {
     fn request_digest(&self, request: &Request<'_>, body: &[u8]) -> Digest {
         digest_without_tools(body, request.surface.wire(tool), request.surface)
     }
+}
+
+/// What a body is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// An answer of the model.
+    Complete,
+    /// A free count of its tokens; that endpoint takes no sampling fields.
+    Count,
+}
+
+impl Anthropic {
+    /// Writes the body of a `count_tokens` request into `out`, which is cleared first.
+    pub fn encode_count(request: &Request<'_>, out: &mut Vec<u8>) {
+        push_body(request, Purpose::Count, out);
+    }
+}
+
+// Keys stand in the order of the cached prefix (tools, system, messages), with the long-lived ones first.
+fn push_body(request: &Request<'_>, purpose: Purpose, out: &mut Vec<u8>) {
+    out.clear();
+    let settings = request.settings;
+    out.extend_from_slice(b"{\"model\":");
+    push_string(out, &settings.model);
+    if purpose == Purpose::Complete {
+        out.extend_from_slice(format!(",\"max_tokens\":{}", settings.max_tokens).as_bytes());
+        if let Some(temperature) = &settings.temperature {
+            out.extend_from_slice(format!(",\"temperature\":{temperature}").as_bytes());
+        }
+        if let Some(tier) = &settings.service_tier {
+            out.extend_from_slice(b",\"service_tier\":");
+            push_string(out, tier);
+        }
+    }
+    if settings.thinking_off {
+        out.extend_from_slice(b",\"thinking\":{\"type\":\"disabled\"}");
+    }
+    if !request.surface.tools().is_empty() {
+        out.extend_from_slice(b",\"tools\":");
+        out.extend_from_slice(request.surface.wire(tool).as_bytes());
+        let one = !settings.parallel_calls;
+        out.extend_from_slice(
+            format!(",\"tool_choice\":{{\"type\":\"auto\",\"disable_parallel_tool_use\":{one}}}").as_bytes(),
+        );
+    }
+    out.extend_from_slice(b",\"system\":[{\"type\":\"text\",\"text\":");
+    push_string(out, &system_text(request));
+    if settings.cache.breakpoints.contains(&Breakpoint::System) {
+        out.extend_from_slice(match settings.cache.ttl {
+            CacheTtl::FiveMinutes => b",\"cache_control\":{\"type\":\"ephemeral\"}".as_slice(),
+            CacheTtl::OneHour => b",\"cache_control\":{\"type\":\"ephemeral\",\"ttl\":\"1h\"}",
+        });
+    }
+    out.extend_from_slice(b"}],\"messages\":[");
+    for (position, entry) in request.entries.iter().enumerate() {
+        if position > 0 {
+            out.push(b',');
+        }
+        push_entry(out, entry);
+    }
+    out.extend_from_slice(b"]}");
+}
+
+/// The turn with the ids that its calls were given; every block whose id stands stays byte for byte.
+fn with_ids(content: &RawValue, calls: &[ReplyCall]) -> Result<Box<RawValue>, serde_json::Error> {
+    let blocks: Vec<&RawValue> = serde_json::from_str(content.get())?;
+    let mut ids = calls.iter().map(|call| &call.id);
+    let mut out = Vec::with_capacity(content.get().len() + 16 * calls.len());
+    out.push(b'[');
+    for (position, block) in blocks.into_iter().enumerate() {
+        if position > 0 {
+            out.push(b',');
+        }
+        let Head { kind, id: sent } = serde_json::from_str(block.get())?;
+        let id = if kind == "tool_use" { ids.next() } else { None };
+        match id {
+            Some(id) if sent.as_deref() != Some(id.as_str()) => {
+                let mut block: Map<String, Value> = serde_json::from_str(block.get())?;
+                block.insert("id".to_owned(), Value::from(id.as_str()));
+                push_json(&mut out, &block);
+            }
+            _ => out.extend_from_slice(block.get().as_bytes()),
+        }
+    }
+    out.push(b']');
+    serde_json::from_slice(&out)
 }
 
 fn push_entry(out: &mut Vec<u8>, entry: &Entry) {
@@ -191,8 +237,25 @@ struct Message<'a> {
     content: &'a RawValue,
     #[serde(default)]
     stop_reason: Option<String>,
+    #[serde(default, borrow)]
+    usage: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(default, borrow)]
+    id: Option<Cow<'a, str>>,
+}
+
+/// What stands in the usage object beside counts.
+#[derive(Deserialize, Default)]
+struct UsageNotes {
     #[serde(default)]
-    usage: Option<WireUsage>,
+    service_tier: Option<String>,
+    #[serde(default)]
+    inference_geo: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -207,6 +270,17 @@ struct Block {
     name: Option<String>,
     #[serde(default)]
     input: Option<Value>,
+}
+
+impl Block {
+    fn call(self) -> ReplyCall {
+        let arguments = match self.input {
+            Some(Value::Object(arguments)) => Ok(arguments),
+            Some(other) => Err(other.to_string()),
+            None => Err(String::new()),
+        };
+        ReplyCall { id: self.id.unwrap_or_default(), name: self.name.unwrap_or_default(), arguments }
+    }
 }
 
 /// Usage as sent: `input_tokens` is only the part that the cache neither read nor wrote.
@@ -250,7 +324,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::surface::Surface;
+    use crate::{surface::Surface, wire::Settings};
 
     fn surface() -> Surface {
         let shown = ShownTool::new("git__git_log".into(), Some("Shows".into()), &json!({"type": "object"})).unwrap();
@@ -298,6 +372,54 @@ mod tests {
         assert_ne!(reply.calls[0].id, reply.calls[1].id);
         let usage = reply.usage.unwrap();
         assert_eq!((usage.input, usage.cache_write, usage.cache_write_1h, usage.cache_read), (5, 10, 20, 0));
+    }
+
+    #[test]
+    fn repaired_ids_stand_in_the_turn_that_is_sent_back_and_other_blocks_keep_their_bytes() {
+        let body = br#"{"type":"message","model":"x","content":[{"type":"thinking", "signature":"s"},
+            {"type":"tool_use","id":"a","name":"n","input":{}},{"type":"tool_use","name":"n","input":{"z":1,"a":2}},
+            {"type":"odd",  "n":1.50}],"stop_reason":"tool_use"}"#;
+        let reply = Anthropic.decode(body).unwrap();
+        assert_eq!(
+            reply.content.get(),
+            r#"[{"type":"thinking", "signature":"s"},{"type":"tool_use","id":"a","name":"n","input":{}},{"type":"tool_use","name":"n","input":{"z":1,"a":2},"id":"call_1"},{"type":"odd",  "n":1.50}]"#
+        );
+        assert_eq!(reply.calls[1].id, "call_1");
+    }
+
+    #[test]
+    fn a_turn_without_repairs_keeps_its_bytes() {
+        let body = br#"{"type":"message","content":[ {"input":{},"id":"a","name":"n","type":"tool_use"} ]}"#;
+        let reply = Anthropic.decode(body).unwrap();
+        assert_eq!(reply.content.get(), r#"[ {"input":{},"id":"a","name":"n","type":"tool_use"} ]"#);
+        assert!(reply.oddities.is_empty());
+    }
+
+    #[test]
+    fn impossible_usage_counts_as_missing_and_the_reply_survives() {
+        for usage in
+            [r#"{"input_tokens":-1,"output_tokens":1}"#, r#"{"input_tokens":0,"output_tokens":1}"#, r#"{}"#, "7"]
+        {
+            let body = format!(r#"{{"type":"message","content":[],"usage":{usage}}}"#);
+            let reply = Anthropic.decode(body.as_bytes()).unwrap();
+            assert_eq!((reply.usage, reply.oddities.len()), (None, 1), "{usage}");
+        }
+        let reply = Anthropic.decode(br#"{"type":"message","content":[],"usage":null}"#).unwrap();
+        assert_eq!((reply.usage, reply.oddities.len()), (None, 0));
+    }
+
+    #[test]
+    fn a_count_has_the_same_prompt_and_no_sampling_fields() {
+        let settings = Settings { thinking_off: true, ..Settings::of(&Protocol::built_in().unwrap()) };
+        let surface = surface();
+        let entries = [Entry::User("hi".into())];
+        let request = Request { settings: &settings, system: "s", surface: &surface, entries: &entries };
+        let (mut count, mut complete) = (Vec::new(), Vec::new());
+        Anthropic::encode_count(&request, &mut count);
+        Anthropic.encode(&request, &mut complete);
+        let mut complete: Map<String, Value> = serde_json::from_slice(&complete).unwrap();
+        assert!(complete.shift_remove("max_tokens").is_some() && complete.shift_remove("temperature").is_some());
+        assert_eq!(serde_json::from_slice::<Map<String, Value>>(&count).unwrap(), complete);
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! Wire formats: how a conversation becomes the bytes of a request, and a response becomes a [`Reply`].
 
 pub mod anthropic;
+pub mod openai;
+
+use std::borrow::Cow;
 
 use bench_protocol::{
     digest::Digest,
     spec::{CachePolicy, Protocol},
 };
 use bench_results::record::Usage;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, value::RawValue};
 use thiserror::Error;
 
@@ -44,8 +47,9 @@ pub struct CallAnswer {
     pub is_error: bool,
 }
 
-/// Fields of a request that do not depend on the conversation; what is `None` is not sent.
-#[derive(Debug, Clone, PartialEq)]
+/// Fields of a request that do not depend on the conversation; what is `None` or false is not sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Exact model id.
     pub model: String,
@@ -57,10 +61,46 @@ pub struct Settings {
     pub parallel_calls: bool,
     /// Prompt-cache policy.
     pub cache: CachePolicy,
+    /// The name under which the output limit is sent (Chat Completions knows two).
+    #[serde(default)]
+    pub limit_field: LimitField,
+    /// Thinking is switched off explicitly, for models that think unless told not to.
+    #[serde(default)]
+    pub thinking_off: bool,
+    /// Service tier, so that there is one price.
+    #[serde(default)]
+    pub service_tier: Option<String>,
+    /// Tool choice and parallel calls are stated (Chat Completions; some servers know neither field).
+    #[serde(default)]
+    pub states_choice: bool,
+    /// Caching that nobody asked for is switched off (Chat Completions, models that bill its writes).
+    #[serde(default)]
+    pub implicit_cache_off: bool,
+}
+
+/// Name of the output limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitField {
+    /// `max_tokens`.
+    #[default]
+    MaxTokens,
+    /// `max_completion_tokens`.
+    MaxCompletionTokens,
+}
+
+impl LimitField {
+    /// As it stands in a request.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MaxTokens => "max_tokens",
+            Self::MaxCompletionTokens => "max_completion_tokens",
+        }
+    }
 }
 
 impl Settings {
-    /// The settings that the protocol states, for its own model.
+    /// The settings that the protocol states, before a model's capabilities are looked at.
     pub fn of(protocol: &Protocol) -> Self {
         Self {
             model: protocol.model.id.clone(),
@@ -68,6 +108,11 @@ impl Settings {
             temperature: Some(protocol.model.temperature.text().to_owned()),
             parallel_calls: protocol.episode.parallel_calls,
             cache: protocol.cache.clone(),
+            limit_field: LimitField::MaxTokens,
+            thinking_off: false,
+            service_tier: None,
+            states_choice: false,
+            implicit_cache_off: false,
         }
     }
 }
@@ -123,10 +168,14 @@ pub struct Reply {
     pub calls: Vec<ReplyCall>,
     /// Why it ended.
     pub stop: Stop,
-    /// Billed tokens, where the provider says.
+    /// Billed tokens, where the provider says and what it says is possible.
     pub usage: Option<Usage>,
     /// Model id that answered.
     pub model: String,
+    /// Service tier that was billed, where the provider says.
+    pub service_tier: Option<String>,
+    /// Where the model ran, where the provider says; it can change the price.
+    pub geo: Option<String>,
     /// The turn as it must be sent back.
     pub content: Box<RawValue>,
     /// Deviations from the wire format that were tolerated, for the record.
@@ -163,11 +212,9 @@ pub trait Wire: Send + Sync {
 fn digest_without_tools(body: &[u8], tools: &str, surface: &Surface) -> Digest {
     let needle = tools.as_bytes();
     match find(body, needle) {
-        Some(start) if !needle.is_empty() => Digest::of_parts([
-            &body[..start],
-            surface.digest().as_str().as_bytes(),
-            &body[start + needle.len()..],
-        ]),
+        Some(start) if !needle.is_empty() => {
+            Digest::of_parts([&body[..start], surface.digest().as_str().as_bytes(), &body[start + needle.len()..]])
+        }
         _ => Digest::of(body),
     }
 }
@@ -191,14 +238,53 @@ fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
     let _ = serde_json::to_writer(out, value);
 }
 
+/// The system prompt, followed by what the arm adds to it.
+fn system_text<'a>(request: &Request<'a>) -> Cow<'a, str> {
+    match request.surface.instructions() {
+        "" => Cow::Borrowed(request.system),
+        instructions => Cow::Owned(format!("{}\n\n{instructions}", request.system)),
+    }
+}
+
 /// Gives every call an id of its own: providers that leave ids out, or send one twice, would make results ambiguous.
-fn repair_ids(calls: &mut [ReplyCall], oddities: &mut Vec<&'static str>) {
+/// True where an id was changed: the turn must then be sent back with the new ids.
+fn repair_ids(calls: &mut [ReplyCall], oddities: &mut Vec<&'static str>) -> bool {
+    let mut repaired = false;
     for position in 0..calls.len() {
         let missing = calls[position].id.is_empty();
         let double = calls[..position].iter().any(|earlier| earlier.id == calls[position].id);
         if missing || double {
             oddities.push(if missing { "call without an id" } else { "two calls with one id" });
-            calls[position].id = format!("call_{position}");
+            // A provider may use this very pattern for another call of the turn.
+            let fresh = (position..)
+                .map(|number| format!("call_{number}"))
+                .find(|id| calls.iter().all(|other| other.id != *id));
+            calls[position].id = fresh.unwrap_or_default();
+            repaired = true;
+        }
+    }
+    repaired
+}
+
+/// Usage as a provider sends it, in classes that are each counted once. Counts that are negative, no numbers, or
+/// contradict each other say nothing: such usage counts as missing, and is noted.
+fn read_usage<W: DeserializeOwned>(
+    usage: Option<&RawValue>,
+    classes: impl FnOnce(W) -> Option<Usage>,
+    oddities: &mut Vec<&'static str>,
+) -> Option<Usage> {
+    let sent = usage.filter(|usage| usage.get() != "null")?;
+    let usage = serde_json::from_str(sent.get()).ok().and_then(classes);
+    match usage {
+        // No request has an empty prompt: a zero stands for "not counted".
+        Some(usage) if usage.prompt() > 0 => Some(usage),
+        Some(_) => {
+            oddities.push("usage without prompt tokens");
+            None
+        }
+        None => {
+            oddities.push("usage that cannot be right");
+            None
         }
     }
 }

@@ -4,6 +4,7 @@
 //! what a server adds by itself. It is loose and sound; a loose bound costs concurrency near the ceiling, not money.
 
 use super::{CostError, Price, Rates};
+use crate::spec::{CachePolicy, CacheTtl};
 
 /// Tokens that a server may add to any prompt: its tool prompt (804 where published) and framing.
 const OVERHEAD: u64 = 2_000;
@@ -75,6 +76,18 @@ pub enum CacheWrites {
     Implicit,
 }
 
+impl CacheWrites {
+    /// What a provider can write under a policy. Only Anthropic is known to write nothing without a breakpoint.
+    pub fn of(provider: &str, policy: &CachePolicy) -> Self {
+        match policy.ttl {
+            _ if provider != "anthropic" => Self::Implicit,
+            _ if policy.breakpoints.is_empty() => Self::None,
+            CacheTtl::FiveMinutes => Self::FiveMinutes,
+            CacheTtl::OneHour => Self::OneHour,
+        }
+    }
+}
+
 /// Where inference runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Geo {
@@ -131,7 +144,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::prices::PriceTable;
+    use crate::{prices::PriceTable, spec::Breakpoint};
 
     fn price(model: &str) -> Price {
         PriceTable::built_in().unwrap().row(model).unwrap().clone()
@@ -149,6 +162,20 @@ mod tests {
         assert_eq!(settle(&cold, &haiku, Geo::Global), Ok(19_150_000_000));
         let warm = Tokens { cache_read: 15_000, output: 80, ..Tokens::default() };
         assert_eq!(settle(&warm, &haiku, Geo::Global), Ok(1_900_000_000));
+    }
+
+    #[test]
+    fn a_policy_without_breakpoints_rules_writes_out_at_anthropic_alone() {
+        let policy = |breakpoints: &[Breakpoint], ttl| CachePolicy { breakpoints: breakpoints.to_vec(), ttl };
+        for (provider, breakpoints, ttl, expected) in [
+            ("anthropic", [].as_slice(), CacheTtl::OneHour, CacheWrites::None),
+            ("anthropic", &[Breakpoint::System], CacheTtl::FiveMinutes, CacheWrites::FiveMinutes),
+            ("anthropic", &[Breakpoint::System], CacheTtl::OneHour, CacheWrites::OneHour),
+            ("openai", &[], CacheTtl::FiveMinutes, CacheWrites::Implicit),
+            ("openai", &[Breakpoint::System], CacheTtl::FiveMinutes, CacheWrites::Implicit),
+        ] {
+            assert_eq!(CacheWrites::of(provider, &policy(breakpoints, ttl)), expected, "{provider}");
+        }
     }
 
     #[test]

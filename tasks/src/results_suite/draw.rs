@@ -103,9 +103,8 @@ mod tests {
     fn draws_are_frozen() {
         let mut draw = Draw::new([7; 32], 3);
         let drawn = (draw.below(1000), draw.between(5, 9), draw.hex(8), draw.base62(6));
-        assert_eq!(drawn, FROZEN.map_or(drawn.clone(), |(a, b, c, d)| (a, b, c.to_owned(), d.to_owned())));
+        assert_eq!(drawn, (0, 0, String::new(), String::new()));
     }
-    const FROZEN: Option<(usize, u64, &str, &str)> = None;
 
     #[test]
     fn numbers_differ_and_stay_in_range() {

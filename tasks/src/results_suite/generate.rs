@@ -31,7 +31,7 @@ const TRIES: usize = 16;
 ///
 /// Frames come recipe by recipe: every block of [`ResultGenerator::recipes`] items asks each recipe once, each block in
 /// other voices, so that every prefix is spread over the kinds. Frames repeat, with new records, only after
-/// [`ResultGenerator::frames`] items.
+/// [`ResultGenerator::frames`] items; up to there all utterances differ as well.
 #[derive(Debug)]
 pub struct ResultGenerator {
     seed: [u8; 32],

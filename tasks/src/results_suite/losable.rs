@@ -10,14 +10,13 @@ use super::kind::Kind;
 /// Whether a line digest loses the answers to most questions of this kind: the fact stands on a line without a cue, or
 /// the answer needs all rows.
 ///
-/// The others lose theirs in some formats only: an error line is a cue, and records in arrays stay whole.
+/// The others lose theirs less often: an error line is a cue, and who sees no row and says "none" is mostly right.
 pub fn losable(kind: Kind) -> bool {
     match kind {
         Kind::RecordLookup
         | Kind::UncuedFact
         | Kind::Count
         | Kind::Sum
-        | Kind::Absence
         | Kind::SecondLargest
         | Kind::Join
         | Kind::NestedField
@@ -25,7 +24,7 @@ pub fn losable(kind: Kind) -> bool {
         | Kind::LongBlocks
         | Kind::NearDuplicate
         | Kind::FirstLast => true,
-        Kind::ErrorInLog => false,
+        Kind::ErrorInLog | Kind::Absence => false,
     }
 }
 

@@ -1,5 +1,7 @@
 //! What invented records are made of.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::error::TasksError;
@@ -30,7 +32,6 @@ pub(super) struct Pools {
     pub(super) constants: Vec<String>,
     pub(super) warehouses: Vec<String>,
     pub(super) goods: Vec<String>,
-    pub(super) message_keys: Vec<String>,
     pub(super) checks: Vec<String>,
     pub(super) systems: Vec<String>,
     pub(super) prefixes: Vec<String>,
@@ -39,6 +40,8 @@ pub(super) struct Pools {
     pub(super) milestones: Vec<String>,
     pub(super) about: Vec<String>,
     pub(super) requests: Vec<String>,
+    /// Locale to message key to text; all locales have the same keys.
+    pub(super) messages: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl Pools {

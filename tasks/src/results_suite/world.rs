@@ -39,7 +39,7 @@ impl Repo {
 
     /// The folder it is cloned into.
     pub(super) fn path(&self) -> String {
-        format!("/srv/git/{}", self.name)
+        format!("/srv/git/{}", self.full())
     }
 }
 

@@ -73,6 +73,10 @@ pub(super) fn read(kind: Kind, format: &str, slots: &[(&'static str, String)], t
                 let request = rows.clone().is("user", slot("user")).only("req")?;
                 rows.is("req", &request).having("done").only("done")
             }
+            "checks-system" => {
+                let end = format!("({})", slot("system"));
+                checks(text)?.is("state", "pending").ends("context", &end).only("context")
+            }
             "files-folder" => json(text, "")?.starts("filename", slot("folder")).is("status", "added").only("filename"),
             "reviews-day" => {
                 json(text, "")?.is("state", "APPROVED").starts("submitted_at", slot("day")).only("user.login")
@@ -93,7 +97,7 @@ pub(super) fn read(kind: Kind, format: &str, slots: &[(&'static str, String)], t
             "log-author" => log(text).starts("hash", slot("sha")).only("author"),
             "diff-locale" => messages(text).is("path", slot("path")).is("key", slot("key")).only("value"),
             "commits-author" => json(text, "")?.starts("sha", slot("sha")).only("commit.author.name"),
-            "issues-title" => json(text, "")?.is("number", slot("number")).only("title"),
+            "issue-title" => json(text, "")?.only("title"),
             _ => None,
         },
         Kind::LongBlocks => match format {

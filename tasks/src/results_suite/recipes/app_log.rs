@@ -94,7 +94,8 @@ pub(super) fn error_shard(w: &mut World<'_>) -> Item {
 
 pub(super) fn reloaded_settings(w: &mut World<'_>) -> Item {
     let mut log = Log::new(w, 28);
-    let paths = w.draw.distinct(3, |draw| format!("/etc/{}/limits-{}.toml", draw.hex(3), draw.hex(4)));
+    let pools = w.pools;
+    let paths = w.draw.distinct(3, |draw| format!("/etc/{}/limits-{}.toml", draw.pick(&pools.repos), draw.hex(4)));
     for (i, path) in paths.iter().enumerate() {
         let component = log.components[i].clone();
         log.add("INFO", &component, format!("settings reloaded from {path}"));

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Item, members, nth_largest, tally};
 use crate::results_suite::{
     shapes::git::{self, FileDiff, Hunk},
-    world::{Repo, World},
+    world::{Repo, World, day},
 };
 
 /// Which diff tool it was.
@@ -94,8 +94,9 @@ fn stock(w: &mut World<'_>, count: usize, high: u64) -> (Vec<Stock>, FileDiff) {
         warehouse: houses[w.draw.below(3)].to_owned(),
         quantity,
     };
+    let counted = day(w.moment());
     let print = |sign: &str, stock: &Stock, shelf: u64| {
-        format!("{sign}{},{},{},shelf {shelf}", stock.sku, stock.warehouse, stock.quantity)
+        format!("{sign}{},{},{},shelf {shelf},counted {counted}", stock.sku, stock.warehouse, stock.quantity)
     };
     let added: Vec<Stock> = (0..count).map(|i| row(w, numbers[i], quantities[i])).collect();
     let mut lines = Vec::new();
@@ -170,17 +171,26 @@ pub(super) fn constant(w: &mut World<'_>) -> Item {
 /// New messages in three languages' files, the same keys in each.
 pub(super) fn translation(w: &mut World<'_>) -> Item {
     let (repo, pools) = (w.repo(), w.pools);
-    let keys = w.draw.entries(9, &pools.message_keys);
-    let words = w.draw.entries(27, &pools.unicode_words);
-    let locales = ["cs", "ja", "pt"];
+    let mut locales: Vec<(&String, Vec<(&String, &String)>)> =
+        pools.messages.iter().map(|(locale, texts)| (locale, texts.iter().collect())).collect();
+    while locales.len() > 3 {
+        locales.remove(w.draw.below(locales.len()));
+    }
+    let gone = w.draw.numbers(3, 0, 11);
     let mut files = Vec::new();
-    for (l, locale) in locales.iter().enumerate() {
+    for (locale, texts) in &mut locales {
+        let mut at = 0;
+        texts.retain(|_| {
+            at += 1;
+            !gone.contains(&(at - 1))
+        });
         let mut lines = vec![" {".to_owned()];
-        lines.extend(keys.iter().enumerate().map(|(k, key)| format!("+  \"{key}\": \"{}\",", words[9 * l + k])));
+        lines.extend(texts.iter().map(|(key, text)| format!("+  \"{key}\": \"{text}\",")));
         lines.push("   \"app.name\": \"Stockroom\",".to_owned());
         files.push(changed(w, format!("locales/{locale}.json"), vec![Hunk { start: 1, lines }]));
     }
-    let (l, k) = (w.draw.below(3), 3 + w.draw.below(6));
-    let slots = vec![("path", format!("locales/{}.json", locales[l])), ("key", keys[k].to_owned())];
-    item(DiffTool::Target, &files, &repo, words[9 * l + k], slots)
+    let (locale, texts) = &locales[w.draw.below(3)];
+    let (key, text) = texts[3 + w.draw.below(6)];
+    let slots = vec![("path", format!("locales/{locale}.json")), ("key", key.clone())];
+    item(DiffTool::Target, &files, &repo, text, slots)
 }

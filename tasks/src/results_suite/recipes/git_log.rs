@@ -212,18 +212,18 @@ pub(super) fn latest_of_type(w: &mut World<'_>) -> Item {
 
 pub(super) fn ticket_in_long_bodies(w: &mut World<'_>) -> Item {
     let repo = w.repo();
-    let mut commits = history(w, 20);
-    let tickets = w.tickets(20);
+    let mut commits = history(w, 17);
+    let tickets = w.tickets(17);
     for (commit, ticket) in commits.iter_mut().zip(&tickets) {
         let sentences = 4 + w.draw.below(4);
         commit.body = w.prose(sentences);
         commit.trailers.push(("Refs", ticket.clone()));
     }
-    let at = middle(w, 20);
+    let at = middle(w, 17);
     item(&commits, &repo, &tickets[at], vec![("subject", commits[at].subject.clone())])
 }
 
-/// Every third commit quotes the error that it puts right.
+/// Five commits quote the error that they put right.
 pub(super) fn quoted_error(w: &mut World<'_>) -> Item {
     let repo = w.repo();
     let mut commits = history(w, 15);

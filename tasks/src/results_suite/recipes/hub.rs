@@ -14,7 +14,7 @@ type Slots = Vec<(&'static str, String)>;
 type Row = (String, Person, u64, String);
 
 fn commits(w: &mut World<'_>, unicode: bool, gold: impl FnOnce(&Row) -> (String, Slots)) -> Item {
-    const COUNT: usize = 6;
+    const COUNT: usize = 5;
     let (repo, mut people) = (w.repo(), w.people(COUNT));
     if unicode {
         for (person, name) in people.iter_mut().zip(w.draw.entries(COUNT, &w.pools.unicode_names)) {
@@ -197,33 +197,30 @@ pub(super) fn error_in_body(w: &mut World<'_>) -> Item {
     issue_item(w, &issue, shards[1].to_string(), vec![("component", parts[1].to_owned())])
 }
 
-fn issues(w: &mut World<'_>, unicode: bool, gold: impl FnOnce(&[Issue], usize) -> (String, Slots)) -> Item {
+pub(super) fn unicode_title(w: &mut World<'_>) -> Item {
+    let mut issue = an_issue(w, 2);
+    w.draw.pick(&w.pools.unicode_words).clone_into(&mut issue.title);
+    issue_item(w, &issue, issue.title.clone(), Vec::new())
+}
+
+/// Three issues that are sorted by their comments, not by their dates.
+pub(super) fn oldest_issue(w: &mut World<'_>) -> Item {
     const COUNT: usize = 3;
     let repo = w.repo();
     let mut issues: Vec<Issue> = (0..COUNT).map(|_| an_issue(w, 1)).collect();
-    let numbers = w.draw.numbers(COUNT, 1000, 9999);
-    let (moments, words) = (w.moments(COUNT, 300), w.draw.entries(COUNT, &w.pools.unicode_words));
+    let (numbers, moments) = (w.draw.numbers(COUNT, 1000, 9999), w.moments(COUNT, 300));
+    let mut comments = w.draw.numbers(COUNT, 0, 40);
+    comments.sort_unstable_by(|a, b| b.cmp(a));
+    let mut order: Vec<usize> = (0..COUNT).collect();
+    w.draw.shuffle(&mut order);
     for (i, issue) in issues.iter_mut().enumerate() {
-        (issue.number, issue.created, issue.milestone) = (numbers[i], moments[i], None);
-        if unicode {
-            words[i].clone_into(&mut issue.title);
-        }
+        (issue.number, issue.created, issue.comments) = (numbers[i], moments[order[i]], comments[i]);
+        issue.milestone = None;
     }
-    w.draw.shuffle(&mut issues);
-    let (gold, mut slots) = gold(&issues, w.draw.below(COUNT));
-    slots.push(("repo", repo.full()));
+    let oldest = issues.iter().min_by_key(|issue| issue.created).map(|issue| issue.number.to_string());
     let values: Vec<Value> = issues.iter().map(|issue| github::issue(&repo, issue, &mut w.draw)).collect();
+    let slots = vec![("repo", repo.full())];
     let arguments = members(json!({ "owner": repo.owner, "repo": repo.name, "sort": "comments", "per_page": COUNT }));
-    Item { tool: "list_issues", arguments, text: github::text(&Value::Array(values)), gold, slots }
-}
-
-pub(super) fn oldest_issue(w: &mut World<'_>) -> Item {
-    issues(w, false, |issues, _| {
-        let oldest = issues.iter().min_by_key(|issue| issue.created).map(|issue| issue.number.to_string());
-        (oldest.unwrap_or_default(), Vec::new())
-    })
-}
-
-pub(super) fn unicode_title(w: &mut World<'_>) -> Item {
-    issues(w, true, |issues, at| (issues[at].title.clone(), vec![("number", issues[at].number.to_string())]))
+    let text = github::text(&Value::Array(values));
+    Item { tool: "list_issues", arguments, text, gold: oldest.unwrap_or_default(), slots }
 }

@@ -82,7 +82,7 @@ pub(super) fn additions_of_file(w: &mut World<'_>) -> Item {
 }
 
 pub(super) fn count_removed(w: &mut World<'_>) -> Item {
-    let files = files(w, 10, 90);
+    let files = files(w, 8, 90);
     let count = tally(&files, |file| file.status == "removed");
     files_item(w, &files, count, Vec::new())
 }
@@ -223,6 +223,23 @@ pub(super) fn first_check(w: &mut World<'_>) -> Item {
     status_item(w, &checks, first.unwrap_or_default(), Vec::new())
 }
 
+/// One check is pending on the system asked for; others are pending elsewhere, and others ran on that system.
+pub(super) fn pending_on_system(w: &mut World<'_>) -> Item {
+    let (mut checks, _) = checks(w, 10);
+    let wanted = w.draw.below(10);
+    let system_of =
+        |check: &Check| check.context.rsplit('(').next().unwrap_or_default().trim_end_matches(')').to_owned();
+    let system = system_of(&checks[wanted]);
+    for (at, check) in checks.iter_mut().enumerate() {
+        if at == wanted || (system_of(check) != system && w.draw.chance(1, 2)) {
+            check.state = "pending";
+            "Waiting for a free runner".clone_into(&mut check.description);
+        }
+    }
+    let gold = checks[wanted].context.clone();
+    status_item(w, &checks, gold, vec![("system", system)])
+}
+
 /// Reviews of people on different days: `(reviewer, state, moment)`.
 fn reviews(
     w: &mut World<'_>,
@@ -256,7 +273,7 @@ fn reviews(
 
 pub(super) fn count_comments_only(w: &mut World<'_>) -> Item {
     let states: Vec<&str> =
-        (0..10).map(|_| ["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "COMMENTED"][w.draw.below(4)]).collect();
+        (0..8).map(|_| ["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "COMMENTED"][w.draw.below(4)]).collect();
     reviews(w, &states, |rows| (tally(rows, |row| row.1 == "COMMENTED"), Vec::new()))
 }
 
@@ -275,14 +292,14 @@ pub(super) fn last_review(w: &mut World<'_>) -> Item {
     })
 }
 
-/// Six comments under code; the file and the line decide who wrote.
+/// Five comments under code; the file and the line decide who wrote.
 pub(super) fn comment_author(w: &mut World<'_>) -> Item {
     let pull = Pull::new(w);
-    let (people, paths, moments) = (w.people(6), w.paths(2), w.moments(6, 20));
-    let bodies = w.draw.entries(6, &w.pools.requests);
-    let positions = w.draw.numbers(6, 3, 80);
+    let (people, paths, moments) = (w.people(5), w.paths(2), w.moments(5, 20));
+    let bodies = w.draw.entries(5, &w.pools.requests);
+    let positions = w.draw.numbers(5, 3, 80);
     let mut values = Vec::new();
-    for i in 0..6 {
+    for i in 0..5 {
         let prose = w.prose(3);
         let start = w.draw.between(5, 200);
         let hunk = format!("@@ -{start},3 +{start},4 @@\n // {}\n // {}\n+// {}", prose[0], prose[1], prose[2]);
@@ -295,7 +312,7 @@ pub(super) fn comment_author(w: &mut World<'_>) -> Item {
             &mut w.draw,
         ));
     }
-    let at = w.draw.below(6);
+    let at = w.draw.below(5);
     let slots = vec![("path", paths[at % 2].clone()), ("position", positions[at].to_string())];
     pull.item("get_pull_request_comments", &Value::Array(values), people[at].login.clone(), slots)
 }

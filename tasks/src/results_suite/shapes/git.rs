@@ -157,7 +157,7 @@ mod tests {
         let commit = Commit {
             hash: "a90161053cfbfe395effcf1436f17378cab2528f".into(),
             author,
-            when: 1_796_000_779,
+            when: 1_795_973_179,
             subject: "first".into(),
             body: Vec::new(),
             trailers: Vec::new(),
