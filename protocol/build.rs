@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if folder.is_dir() {
         for entry in fs::read_dir(&folder)? {
             let name = entry?.file_name().to_string_lossy().into_owned();
-            if name.ends_with(".json") {
+            if std::path::Path::new(&name).extension().is_some_and(|kind| kind == "json") {
                 names.push(name);
             }
         }

@@ -200,7 +200,7 @@ fn arm_subject(arm: &dyn Arm, sources: Option<&BTreeSet<(String, String)>>) -> a
         licence: None,
         surface: surface_digest(arm, sources)?,
         fallbacks: arm.fallbacks(),
-        waivers: info.waivers.iter().map(|waiver| kebab(waiver)).collect(),
+        waivers: info.waivers.iter().map(kebab).collect(),
     })
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    catalog::Catalogs,
+    catalog::{Catalogs, hex},
     error::TasksError,
     generate::{FrameSet, Generator, Plan},
     intent::Intents,
@@ -124,7 +124,7 @@ pub fn items(intents: &Intents, catalogs: &Catalogs, seed: [u8; 32]) -> Result<V
         .into_iter()
         .map(|task| {
             let hash = Sha256::new().chain_update(seed).chain_update(task.frame.as_bytes()).finalize();
-            (hash.iter().take(5).map(|byte| format!("{byte:02x}")).collect(), task)
+            (hex(&hash[..5]), task)
         })
         .collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0));

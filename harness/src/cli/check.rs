@@ -15,7 +15,7 @@ use anyhow::Context as _;
 use bench_protocol::{digest::Digest, verdict::Status};
 use bench_results::{
     certificate::Certificate,
-    record::{Build, Deviation, FormatVersion, Manifest, ModelIds, RunKind},
+    record::{Deviation, FormatVersion, Manifest, ModelIds, RunKind},
     table,
 };
 

@@ -56,8 +56,8 @@ impl<'a> CallEpisode<'a> {
         }
     }
 
-    pub(super) fn accept(&mut self, reply: Reply) {
-        self.common.receive(&reply);
+    pub(super) fn accept(&mut self, reply: &Reply) {
+        self.common.receive(reply);
         if self.common.end.is_some() {
             return;
         }

@@ -67,7 +67,7 @@ impl Episode<'_> {
     /// Takes the model's reply to the turn that was due.
     pub fn accept(&mut self, reply: Reply) {
         match self {
-            Self::Call(episode) => episode.accept(reply),
+            Self::Call(episode) => episode.accept(&reply),
             Self::Answer(episode) => episode.accept(reply),
         }
     }

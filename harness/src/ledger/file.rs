@@ -139,7 +139,7 @@ mod tests {
                     })
                 })
                 .collect();
-            racers.into_iter().map(|racer| racer.join().unwrap()).filter(Result::is_ok).count()
+            racers.into_iter().map(|racer| racer.join().unwrap()).flatten().count()
         });
         assert_eq!(taken, 1);
         assert_eq!(ledger.read().unwrap().entries().len(), 1);

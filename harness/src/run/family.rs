@@ -27,9 +27,9 @@ use crate::{
 /// Source of a family's tasks: any task by its index, made when asked for, so that memory stays flat.
 pub enum TaskSource {
     /// Tool suite.
-    Tools(Generator),
+    Tools(Box<Generator>),
     /// Result suite.
-    Results(ResultGenerator),
+    Results(Box<ResultGenerator>),
 }
 
 /// A task of either suite.
@@ -80,12 +80,12 @@ impl TaskSource {
     /// The tool suite's tasks: the protocol's number, or `n` in all.
     pub fn tools(inputs: &Inputs, seeds: &SuiteSeeds, n: Option<u64>) -> Result<Self, TasksError> {
         let plan = plan::tool_plan(&inputs.protocol, n);
-        Generator::new(&inputs.intents, &inputs.catalogs, seeds.tools, plan).map(Self::Tools)
+        Generator::new(&inputs.intents, &inputs.catalogs, seeds.tools, plan).map(Box::new).map(Self::Tools)
     }
 
     /// The result suite's first `n` tasks.
     pub fn results(inputs: &Inputs, seeds: &SuiteSeeds, n: u64) -> Result<Self, TasksError> {
-        ResultGenerator::new(&inputs.catalogs, seeds.results, n).map(Self::Results)
+        ResultGenerator::new(&inputs.catalogs, seeds.results, n).map(Box::new).map(Self::Results)
     }
 
     /// Digest of the task list, as JSON Lines.

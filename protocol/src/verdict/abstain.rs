@@ -3,7 +3,10 @@
 //! Abstain tasks are in no endpoint and not in n, so that silence does not pay. Right is an episode that ends in text
 //! without any upstream call. Exact one-sided McNemar against the reference at α, missing outcomes as in the worst case.
 
-use super::{Imputation, PairCells, Rule, harm::fires};
+use super::{
+    Imputation, PairCells, Rule,
+    harm::{fires, smallest_harm},
+};
 use crate::stats::{PairedTable, StatsError, mcnemar::harm_p};
 
 /// The guard.
@@ -27,7 +30,7 @@ pub fn abstain_guard(rule: &Rule, cells: &PairCells) -> Result<AbstainGuard, Sta
     let table = cells.table(Imputation::WorstCase)?;
     let alpha = rule.alpha().value();
     let p = harm_p(table.gain(), table.loss());
-    let smallest_harm = (1..).find(|&loss| fires(harm_p(0, loss), alpha)).unwrap_or(u64::MAX);
+    let smallest_harm = smallest_harm(alpha, 1).unwrap_or(u64::MAX);
     Ok(AbstainGuard { table, p, fired: fires(p, alpha), smallest_harm })
 }
 

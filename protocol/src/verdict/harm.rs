@@ -83,9 +83,15 @@ pub fn harm_guard(rule: &Rule, tools: &[Cluster]) -> Result<HarmGuard, StatsErro
     Ok(HarmGuard { tools, smallest_harm, blind })
 }
 
-/// Fewest losses without a gain whose p survives Holm's first step over `tests` tools.
-fn smallest_harm(alpha: f64, tests: usize) -> Option<u64> {
-    (tests > 0).then(|| (1..).find(|&loss| fires(harm_p(0, loss) * tests as f64, alpha)))?
+/// So many losses without a gain have a p below every level: 2^-1100 is 0 in floating point.
+const MOST_LOSSES: u64 = 1_100;
+
+/// Fewest losses without a gain whose p survives Holm's first step over `tests` tables.
+pub(super) fn smallest_harm(alpha: f64, tests: usize) -> Option<u64> {
+    if tests == 0 {
+        return None;
+    }
+    (1..=MOST_LOSSES).find(|&loss| fires(harm_p(0, loss) * tests as f64, alpha))
 }
 
 #[cfg(test)]

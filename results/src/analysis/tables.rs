@@ -167,7 +167,7 @@ impl Accumulator {
         analysis.cost = paired_cost(&spec.id, &self.cost[baseline], &self.cost[arm], reporting);
         if spec.role == Role::Level && self.spec.kind.has_tools() {
             for &endpoint in self.spec.kind.endpoints() {
-                if let Some(seen) = self.bootstrap(&analysis, endpoint, margin, reporting)? {
+                if let Some(seen) = Self::bootstrap(&analysis, endpoint, margin, reporting)? {
                     analysis.cluster_bootstrap.insert(endpoint, seen);
                 }
             }
@@ -176,7 +176,6 @@ impl Accumulator {
     }
 
     fn bootstrap(
-        &self,
         analysis: &ArmAnalysis,
         endpoint: Endpoint,
         margin: Margin,

@@ -258,9 +258,9 @@ fn sensitivity_reports(all: &Sensitivities) -> Vec<SensitivityReport> {
         .iter()
         .map(|reading| SensitivityReport {
             name: reading.imputation.to_string(),
-            n: reading.table.map_or(0, |table| table.n()),
-            loss: reading.table.map_or(0, |table| table.loss()),
-            gain: reading.table.map_or(0, |table| table.gain()),
+            n: reading.table.map_or(0, bench_protocol::stats::PairedTable::n),
+            loss: reading.table.map_or(0, bench_protocol::stats::PairedTable::loss),
+            gain: reading.table.map_or(0, bench_protocol::stats::PairedTable::gain),
             pass: reading.pass,
         })
         .collect()

@@ -69,6 +69,7 @@ pub struct CallRecord {
 
 /// The score of an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent outcomes, each with a name of its own")]
 pub struct Score {
     /// The right tool (result suite: the right answer). For abstain: no upstream call.
     pub selection: bool,

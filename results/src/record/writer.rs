@@ -44,10 +44,10 @@ impl Log {
     }
 
     /// Opens a log again and cuts its torn tail; says how many bytes were cut.
-    fn reopen(path: PathBuf) -> Result<(Self, u64), RecordError> {
-        let at = |source| RecordError::Io { path: path.clone(), source };
-        let file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(at)?;
-        let mut log = Self::locked(path.clone(), file)?;
+    fn reopen(path: &Path) -> Result<(Self, u64), RecordError> {
+        let at = |source| RecordError::Io { path: path.to_owned(), source };
+        let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(at)?;
+        let mut log = Self::locked(path.to_owned(), file)?;
         let cut = cut_torn_tail(log.out.get_mut()).map_err(at)?;
         Ok((log, cut))
     }
@@ -133,8 +133,8 @@ impl RecordWriter {
     pub fn reopen(folder: &Path, durability: Durability) -> Result<(Self, u64), RecordError> {
         make(&folder.join(SURFACES))?;
         make(&folder.join(INPUTS))?;
-        let (attempts, cut_attempts) = Log::reopen(folder.join(ATTEMPTS))?;
-        let (episodes, cut_episodes) = Log::reopen(folder.join(EPISODES))?;
+        let (attempts, cut_attempts) = Log::reopen(&folder.join(ATTEMPTS))?;
+        let (episodes, cut_episodes) = Log::reopen(&folder.join(EPISODES))?;
         let writer = Self { folder: folder.to_owned(), durability, attempts, episodes, surfaces: BTreeSet::new() };
         Ok((writer, cut_attempts + cut_episodes))
     }

@@ -122,13 +122,10 @@ fn fill(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
             rest = after;
             continue;
         };
-        match value(name) {
-            Some(value) => text.push_str(&value),
-            None => {
-                text.push('{');
-                text.push_str(name);
-                text.push('}');
-            }
+        if let Some(value) = value(name) {
+            text.push_str(&value);
+        } else {
+            text.extend(["{", name, "}"]);
         }
         rest = tail;
     }

@@ -12,6 +12,7 @@ use self::{
 };
 use super::kind::Kind;
 
+#[expect(clippy::too_many_lines, reason = "one table: a line per kind and format")]
 /// The answer to a question of `kind` and `format` about `text`; `None` where the rows give none or several.
 pub(super) fn read(kind: Kind, format: &str, slots: &[(&'static str, String)], text: &str) -> Option<String> {
     let slot = |name: &str| slots.iter().find(|(slot, _)| *slot == name).map_or("", |(_, value)| value.as_str());
@@ -23,7 +24,7 @@ pub(super) fn read(kind: Kind, format: &str, slots: &[(&'static str, String)], t
             "checks-exit" => checks(text)?.is("context", slot("context")).only("description.last"),
             "issue-body" => {
                 let body = json(text, "")?.only("body")?;
-                let lines = body.lines().map(|line| format!("+{line}\n")).collect::<String>();
+                let lines = body.lines().flat_map(|line| ["+", line, "\n"]).collect::<String>();
                 app_log(&lines).is("level", "ERROR").is("component", slot("component")).only("shard")
             }
             _ => None,

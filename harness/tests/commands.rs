@@ -1,0 +1,186 @@
+//! The other commands, and what bad input gets.
+
+mod common;
+
+use std::fs;
+
+use common::{bench, stderr, stdout};
+use serde_json::Value;
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn json(out: &str) -> Value {
+    serde_json::from_str(out).unwrap()
+}
+
+#[test]
+fn stats_prints_the_golden_names() {
+    let folder = folder();
+    let out = stdout(
+        bench(folder.path()).args(["stats", "--table", "920,5,0,75", "--margin", "0.02", "--alpha", "0.05", "--json"]),
+        0,
+    );
+    let report = json(&out);
+    let keys: Vec<&String> = report.as_object().unwrap().keys().collect();
+    insta::assert_json_snapshot!(keys);
+    assert!((report["tango"]["p_lower"].as_f64().unwrap() - 0.000_352).abs() < 1e-6);
+    assert_eq!(report["G"], 0);
+    assert_eq!(report["L"], 5);
+}
+
+#[test]
+fn stats_table_for_people() {
+    let folder = folder();
+    insta::assert_snapshot!(stdout(bench(folder.path()).args(["stats", "--table", "1000,0,0,0"]), 0));
+}
+
+#[test]
+fn stats_refuses_counts_that_are_no_table() {
+    let folder = folder();
+    let message = stderr(bench(folder.path()).args(["stats", "--table", "1,2,3"]), 2);
+    assert!(message.contains("four counts"), "{message}");
+    let message = stderr(bench(folder.path()).args(["stats", "--table", "0,0,0,0"]), 2);
+    assert!(message.contains("at least one task"), "{message}");
+    let message = stderr(bench(folder.path()).args(["stats", "--table", "1,2,3,4", "--margin", "2"]), 2);
+    assert!(message.contains("margin"), "{message}");
+}
+
+#[test]
+fn margins_of_a_published_run_bound_its_p() {
+    let folder = folder();
+    let out = stdout(bench(folder.path()).args(["stats", "--margins", "944,952,1000", "--json"]), 0);
+    assert!((json(&out)["p_lower"].as_f64().unwrap() - 0.0036).abs() < 5e-5, "{out}");
+}
+
+#[test]
+fn tasks_are_json_lines_with_the_documented_keys_and_the_seed_decides() {
+    let folder = folder();
+    let tasks =
+        |seed: &str| stdout(bench(folder.path()).args(["tasks", "--suite", "tools", "--seed", seed, "--n", "300"]), 0);
+    let (a, b) = (tasks("a"), tasks("b"));
+    assert_eq!(a, tasks("a"));
+    assert_ne!(a, b);
+    assert_eq!(a.lines().count(), 300);
+    let mut abstain = 0;
+    for line in a.lines() {
+        let task = json(line);
+        for key in ["id", "suite", "server", "tool", "frame", "stratum", "utterance", "gold"] {
+            assert!(task.get(key).is_some(), "{key}: {line}");
+        }
+        abstain += usize::from(task["tool"].is_null());
+    }
+    assert!(abstain > 5, "{abstain}");
+    let results = stdout(bench(folder.path()).args(["tasks", "--suite", "results", "--n", "20"]), 0);
+    assert_eq!(results.lines().count(), 20);
+}
+
+#[test]
+fn intents_are_sound() {
+    let folder = folder();
+    let out = stdout(bench(folder.path()).args(["tasks", "check"]), 0);
+    assert!(out.contains(" 0 errors"), "{}", out.lines().last().unwrap_or_default());
+}
+
+#[test]
+fn a_surface_is_the_document_whose_digest_the_lock_holds() {
+    let folder = folder();
+    let surface = json(&stdout(bench(folder.path()).args(["surface", "--arm", "L2", "--quiet"]), 0));
+    assert_eq!(surface["tools"].as_array().unwrap().len(), 16);
+    let message = stderr(bench(folder.path()).args(["surface", "--arm", "L9"]), 2);
+    assert!(message.contains("L9") && message.contains("bench arms"), "{message}");
+}
+
+#[test]
+fn definitions_of_the_vendored_catalogs() {
+    let folder = folder();
+    insta::assert_snapshot!(stdout(bench(folder.path()).args(["definitions", "--arms", "raw,L0,L2"]), 0));
+}
+
+#[test]
+fn nothing_drifted_from_the_committed_lock() {
+    let folder = folder();
+    let out = stdout(bench(folder.path()).args(["protocol", "check"]), 0);
+    assert!(out.contains("nothing drifted"), "{out}");
+}
+
+#[test]
+fn a_drifted_protocol_names_what_drifted() {
+    let folder = folder();
+    let file = folder.path().join("p.toml");
+    let text = bench_protocol::spec::BUILT_IN.replace("max_turns = 8", "max_turns = 7");
+    fs::write(&file, text).unwrap();
+    let out = stdout(bench(folder.path()).args(["protocol", "check", "--protocol"]).arg(&file), 20);
+    assert!(out.contains("drifted: protocol"), "{out}");
+}
+
+#[test]
+fn an_unknown_protocol_key_is_named_with_its_line() {
+    let folder = folder();
+    let file = folder.path().join("p.toml");
+    fs::write(&file, bench_protocol::spec::BUILT_IN.replace("max_turns = 8", "max_turns = 8\nmax_trns = 8")).unwrap();
+    let message = stderr(bench(folder.path()).args(["protocol", "show", "--protocol"]).arg(&file), 30);
+    assert!(message.contains("max_trns") && message.contains("p.toml"), "{message}");
+}
+
+#[test]
+fn malformed_catalogs_are_named_with_place_and_cause() {
+    let folder = folder();
+    let catalogs = folder.path().join("catalogs");
+    fs::create_dir(&catalogs).unwrap();
+    let run = |text: &str| {
+        fs::write(catalogs.join("mine.json"), text).unwrap();
+        stderr(bench(folder.path()).args(["definitions", "--catalogs"]).arg(&catalogs), 30)
+    };
+    let cut = run(r#"{"initialize":{},"tools_list_pages":[{"tools":[{"name":"a","inputSchema":{"#);
+    assert!(cut.contains("mine.json"), "{cut}");
+    let twice = run(
+        r#"{"initialize":{},"tools_list_pages":[{"tools":[{"name":"a","inputSchema":{}},{"name":"a","inputSchema":{}}]}]}"#,
+    );
+    assert!(
+        twice.contains("mine.json") && twice.contains('a') && twice.contains("twice") || twice.contains("duplicate"),
+        "{twice}"
+    );
+}
+
+#[test]
+fn malformed_intents_are_named_with_file_and_frame() {
+    let folder = folder();
+    let intents = folder.path().join("intents");
+    fs::create_dir(&intents).unwrap();
+    let run = |frame: &str| {
+        let text = format!(
+            "server = \"git\"\nwriter = \"w1\"\n[pools.repo]\nvalues = [\"/srv/a\", \"/srv/b\"]\n[[intent]]\ntool = \"git_status\"\n[[intent.frame]]\nid = \"f\"\nstratum = \"plain\"\nvoice = \"terse\"\n{frame}\n"
+        );
+        fs::write(intents.join("git-x.toml"), text).unwrap();
+        stdout(bench(folder.path()).args(["tasks", "check", "--intents"]).arg(&intents), 30)
+    };
+    let unused = run("text = \"state of {r}\"\nslots = { r = \"repo\", q = \"repo\" }\ngold = { repo_path = \"{r}\" }");
+    assert!(unused.contains("git-x.toml") && unused.contains("git/git_status/f") && unused.contains('q'), "{unused}");
+    let broken = run("text = \"state of {r}\"\nslots = { r = \"repo\" }\ngold = { repo_path = 7 }");
+    assert!(broken.contains("git/git_status/f"), "{broken}");
+}
+
+#[test]
+fn freezing_without_drift_is_refused() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("locks")).unwrap();
+    let args = ["protocol", "freeze", "--reason", "again", "--data-seen", "no", "--locks", "locks"];
+    let message = stderr(bench(folder.path()).args(args), 2);
+    assert!(message.contains("nothing to freeze"), "{message}");
+    assert_eq!(fs::read_dir(folder.path().join("locks")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_that_is_not_there_is_a_usage_error() {
+    let folder = folder();
+    let message = stderr(bench(folder.path()).args(["verify", "nowhere"]), 2);
+    assert!(message.contains("nowhere"), "{message}");
+}
+
+#[test]
+fn help_names_every_command() {
+    let folder = folder();
+    insta::assert_snapshot!(stdout(bench(folder.path()).arg("--help"), 0));
+}
