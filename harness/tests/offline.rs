@@ -83,7 +83,9 @@ fn a_part_of_the_run_says_so_and_never_fails_the_plumbing() {
 #[test]
 fn require_turns_a_verdict_into_an_exit_code() {
     let folder = tempfile::tempdir().unwrap();
-    stdout(bench(folder.path()).args(["--mock", "degraded", "--quiet", "--require", "L0"]), 12);
+    let part = ["--mock", "degraded", "--quiet", "--arms", "L0,L1", "--require"];
+    stdout(bench(folder.path()).args(part).arg("L0"), 10);
+    stdout(bench(folder.path()).args(part).arg("L1"), 12);
     let refused = stderr(bench(folder.path()).args(["--arms", "L0", "--require", "L1"]), 2);
     assert!(refused.contains("--require L1"), "{refused}");
 }
