@@ -245,7 +245,7 @@ fn report(certificate: &Certificate, folder: &Path, output: &mut Output) -> Resu
         output.product().write_all(b"\n")?;
         return Ok(());
     }
-    write!(output.product(), "{}", table::table(certificate))?;
+    output.table(&table::table(certificate))?;
     writeln!(output.product())?;
     for sentence in table::sentences(certificate) {
         writeln!(output.product(), "{sentence}")?;

@@ -2,22 +2,53 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-use super::{args::GlobalArgs, failure::Failure};
+use super::{
+    args::{Color, GlobalArgs},
+    failure::Failure,
+};
 
 /// Output of a command.
 pub(super) struct Output {
     out: Box<dyn Write>,
     quiet: bool,
+    color: bool,
     /// Print one JSON document instead of tables.
     pub(super) json: bool,
+}
+
+/// The verdict word of a table row, and how it looks.
+fn style_of(line: &str) -> Option<(&'static str, Style)> {
+    const WORDS: [(&str, AnsiColor); 10] = [
+        ("would certify", AnsiColor::Green),
+        ("certified", AnsiColor::Green),
+        ("agrees", AnsiColor::Green),
+        ("NOT CAUGHT", AnsiColor::Red),
+        ("caught", AnsiColor::Green),
+        ("NO DAMAGE SEEN", AnsiColor::Red),
+        ("damage seen", AnsiColor::Green),
+        ("TOO NOISY", AnsiColor::Red),
+        ("fail", AnsiColor::Red),
+        ("inconclusive", AnsiColor::Yellow),
+    ];
+    let (word, color) = WORDS.into_iter().find(|(word, _)| line.contains(word))?;
+    Some((word, Style::new().fg_color(Some(color.into())).bold()))
 }
 
 impl Output {
     /// Output as the arguments and the environment ask for.
     pub(super) fn new(global: &GlobalArgs) -> Self {
+        let color = match global.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            }
+        };
         Self {
+            color,
             out: Box::new(io::BufWriter::with_capacity(1 << 16, io::stdout().lock())),
             quiet: global.quiet,
             json: global.json,
@@ -27,6 +58,18 @@ impl Output {
     /// The stream of the product.
     pub(super) fn product(&mut self) -> &mut dyn Write {
         &mut self.out
+    }
+
+    /// A table on the product's stream, its verdict words coloured where colours may be used; they read without.
+    pub(super) fn table(&mut self, table: &str) -> Result<(), Failure> {
+        for line in table.lines() {
+            let painted = style_of(line).filter(|_| self.color).and_then(|(word, style)| {
+                let (before, after) = line.rsplit_once(word)?;
+                Some(format!("{before}{style}{word}{style:#}{after}"))
+            });
+            writeln!(self.out, "{}", painted.as_deref().unwrap_or(line))?;
+        }
+        Ok(())
     }
 
     /// One JSON document, pretty, on the product's stream.

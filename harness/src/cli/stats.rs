@@ -106,7 +106,14 @@ fn interval(interval: &Interval) -> String {
     format!("[{:+.5}, {:+.5}]", interval.lower, interval.upper)
 }
 
-/// A p-value for people: never printed as 0.
+/// A p-value for people. The bootstrap's is 0 where no discordant pair was seen: that says nothing of the truth, which
+/// is why it never decides alone, and it is not printed as 0.
 fn p_text(p: f64) -> String {
-    if p < 1e-6 { format!("{:.1e}", p.max(f64::MIN_POSITIVE)) } else { format!("{p:.6}") }
+    if p <= 0.0 {
+        "undefined (nothing to resample)".to_owned()
+    } else if p < 1e-6 {
+        format!("{p:.1e}")
+    } else {
+        format!("{p:.6}")
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bench_mock_model::{AnswerKey, Behaviour, ScriptedModel};
 use bench_tasks::{
     Catalogs, FrameSet, Generator, Intents, Plan, Task,
+    results_suite::ResultGenerator,
     score::{UpstreamCall, score},
 };
 use serde_json::{Map, Value, json};
@@ -83,4 +84,12 @@ fn an_oracle_is_always_right_noisy_mostly_and_names_alone_ruin_both() {
     assert!((0.95..0.998).contains(&shares[1]), "{shares:?}");
     assert!(shares[2] < 0.4, "{shares:?}");
     assert!(shares[3] > shares[4] + 0.1, "{shares:?}");
+}
+
+#[test]
+fn no_two_questions_of_the_result_suite_have_one_text() {
+    let catalogs = Catalogs::vendored().unwrap();
+    let generator = ResultGenerator::new(&catalogs, [3; 32], 630).unwrap();
+    let tasks: Vec<_> = (0..generator.len()).map(|index| generator.task(index).unwrap()).collect();
+    assert_eq!(AnswerKey::of_results(&tasks).len(), tasks.len());
 }
