@@ -2,6 +2,7 @@
 
 pub mod arms;
 pub mod build;
+pub mod capture;
 pub mod cli;
 pub mod conclude;
 pub mod episode;

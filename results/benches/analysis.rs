@@ -86,7 +86,7 @@ fn analysis(c: &mut Criterion) {
     c.bench_function("accumulate 1,900 tasks × 9 arms", |b| b.iter(|| black_box(filled())));
     let plain = Reporting { resamples: 1, ..reporting };
     c.bench_function("tables 1,900 tasks × 9 arms", |b| {
-        b.iter(|| black_box(accumulator.finish(rule.margin(), &plain)))
+        b.iter(|| black_box(accumulator.finish(rule.margin(), &plain)));
     });
     c.bench_function("tables and bootstraps of 10,000 resamples", |b| {
         b.iter(|| black_box(accumulator.finish(rule.margin(), &reporting)));

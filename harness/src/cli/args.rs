@@ -1,6 +1,10 @@
 //! Arguments, one definition for parsing, help, completions and man page.
 
-use std::{num::NonZeroUsize, path::PathBuf};
+use std::{
+    ffi::OsString,
+    num::{NonZeroU64, NonZeroUsize},
+    path::PathBuf,
+};
 
 use bench_mock_model::Behaviour;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -111,6 +115,8 @@ pub enum Command {
     Verify(VerifyArgs),
     /// List the arms.
     Arms(ArmsArgs),
+    /// Capture the tool list of an MCP server, or look at catalogs for oddities.
+    Catalog(CatalogArgs),
 }
 
 /// `bench tasks`.
@@ -135,8 +141,12 @@ pub struct TasksArgs {
 pub enum TasksAction {
     /// Validate every intent: slots, golds under their schemas, strata, names, likeness.
     Check,
-    /// Coverage by tool, stratum, voice and writer, and how near frames are to each other.
+    /// Coverage by tool, stratum, voice and writer, how near frames are, and how hard they are for word overlap.
     Report,
+    /// Write a commented intent file for a catalog, with a stub per tool and stratum.
+    Scaffold(ScaffoldArgs),
+    /// Turn requests that somebody else wrote into catalogs and intents.
+    Import(ImportArgs),
     /// Print one utterance per frame, without golds, for a blind reader.
     AuditSheet(AuditSheetArgs),
     /// Hold a reader's answers against the golds.
@@ -274,4 +284,81 @@ pub struct ArmsArgs {
 pub enum ArmsAction {
     /// Run the arm contract over the catalogs.
     Check,
+}
+
+/// `bench tasks scaffold`.
+#[derive(Debug, Args)]
+pub struct ScaffoldArgs {
+    /// The catalog file, as `bench catalog capture` writes it; the server is named after it.
+    pub catalog: PathBuf,
+    /// File to write; stdout without it. An existing file is not overwritten.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `bench tasks import`.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Where the requests come from.
+    #[command(subcommand)]
+    pub source: ImportSource,
+}
+
+/// Sources of `bench tasks import`.
+#[derive(Debug, Subcommand)]
+pub enum ImportSource {
+    /// Files of the Berkeley Function-Calling Leaderboard: questions and possible answers, as JSON Lines, in any order.
+    Bfcl(ImportFiles),
+    /// A table with the columns utterance, server, tool, arguments, over the catalogs in use.
+    Csv(ImportFiles),
+    /// JSON Lines with the members utterance, server, tool, arguments, over the catalogs in use.
+    Jsonl(ImportFiles),
+}
+
+/// Files to import and where to.
+#[derive(Debug, Args)]
+pub struct ImportFiles {
+    /// The files.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Folder that gets `catalogs/` and `intents/`; it must not hold either yet.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// `bench catalog`.
+#[derive(Debug, Args)]
+pub struct CatalogArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: CatalogAction,
+}
+
+/// Actions of `bench catalog`.
+#[derive(Debug, Subcommand)]
+pub enum CatalogAction {
+    /// Start an MCP server on stdio and keep its tool list byte for byte.
+    Capture(CaptureArgs),
+    /// List what is odd in the catalogs without making them unusable.
+    Check,
+}
+
+/// `bench catalog capture`.
+#[derive(Debug, Args)]
+pub struct CaptureArgs {
+    /// File to write, or a folder that gets `NAME.json`; stdout without it and without `--name`.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Name of the catalog; by default the file's, or the server's own.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Seconds for the whole capture.
+    #[arg(long, value_name = "S", default_value = "30")]
+    pub timeout: NonZeroU64,
+    /// Milliseconds without an announced change after which the list counts.
+    #[arg(long, value_name = "MS", default_value_t = 1000)]
+    pub settle: u64,
+    /// The server's command, after `--`.
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
 }

@@ -2,6 +2,7 @@
 
 pub mod args;
 mod arms;
+mod catalog;
 mod check;
 mod definitions;
 mod failure;
@@ -60,5 +61,6 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         Some(Command::Protocol(args)) => protocol::run(args, &inputs, output),
         Some(Command::Verify(args)) => verify::run(args, output),
         Some(Command::Arms(args)) => arms::run(args, &inputs, output),
+        Some(Command::Catalog(args)) => catalog::run(args, &inputs, output),
     }
 }

@@ -50,6 +50,7 @@ pub struct CallAnswer {
 /// Fields of a request that do not depend on the conversation; what is `None` or false is not sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "one flag per field of a request that a model may not know")]
 pub struct Settings {
     /// Exact model id.
     pub model: String,
@@ -256,7 +257,8 @@ fn repair_ids(calls: &mut [ReplyCall], oddities: &mut Vec<&'static str>) -> bool
         if missing || double {
             oddities.push(if missing { "call without an id" } else { "two calls with one id" });
             // A provider may use this very pattern for another call of the turn.
-            let fresh = (position..)
+            // One more candidate than there are calls, so that one of them is free.
+            let fresh = (position..=position + calls.len())
                 .map(|number| format!("call_{number}"))
                 .find(|id| calls.iter().all(|other| other.id != *id));
             calls[position].id = fresh.unwrap_or_default();
