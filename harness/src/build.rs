@@ -8,7 +8,7 @@ pub fn info() -> Build {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("BENCH_COMMIT").map(str::to_owned),
         dirty: option_env!("BENCH_DIRTY").map(|dirty| dirty == "true"),
-        target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        target: env!("BENCH_TARGET").to_owned(),
         rustc: option_env!("BENCH_RUSTC").unwrap_or("unknown").to_owned(),
     }
 }
