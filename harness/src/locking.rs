@@ -6,7 +6,6 @@ use bench_protocol::{
     digest::{Digest, Hasher},
     lock::{Drift, LockDigests, drift},
 };
-use serde::Serialize;
 
 use crate::{
     arms::{Arm, ArmError, Scope, registry::Registry},
@@ -62,19 +61,6 @@ pub fn surface_digest(arm: &dyn Arm, sources: Option<&BTreeSet<(String, String)>
         let session = arm.open(Scope::Tool { server, tool })?;
         hasher.update(session.surface().digest().as_str().as_bytes());
         hasher.update(b"\n");
-    }
-    Ok(hasher.finish())
-}
-
-/// Digest of items as JSON Lines, without holding them all.
-pub fn lines_digest<T: Serialize>(items: impl Iterator<Item = T>) -> serde_json::Result<Digest> {
-    let mut hasher = Hasher::default();
-    let mut line = Vec::new();
-    for item in items {
-        line.clear();
-        serde_json::to_writer(&mut line, &item)?;
-        line.push(b'\n');
-        hasher.update(&line);
     }
     Ok(hasher.finish())
 }

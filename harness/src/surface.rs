@@ -6,7 +6,7 @@ use bench_protocol::digest::Digest;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::sizes;
+use crate::tokens;
 
 /// One tool as the model is shown it.
 ///
@@ -71,7 +71,7 @@ impl ShownTool {
 
     /// o200k tokens of the neutral form, counted once: counting is what costs most of building an arm.
     pub fn tokens(&self) -> usize {
-        *self.tokens.get_or_init(|| sizes::tokens(&self.json))
+        *self.tokens.get_or_init(|| tokens::tokens(&self.json))
     }
 
     /// A provider's form of this tool, built once. A run speaks one wire format, so one slot is enough.

@@ -65,6 +65,22 @@ impl Digest {
         hasher.finish()
     }
 
+    /// The digest of items as JSON Lines, without holding them all.
+    ///
+    /// # Errors
+    /// An item that cannot be written as JSON.
+    pub fn of_json_lines<T: Serialize>(items: impl IntoIterator<Item = T>) -> serde_json::Result<Self> {
+        let mut hasher = Hasher::default();
+        let mut line = Vec::new();
+        for item in items {
+            line.clear();
+            serde_json::to_writer(&mut line, &item)?;
+            line.push(b'\n');
+            hasher.update(&line);
+        }
+        Ok(hasher.finish())
+    }
+
     fn from_hash(hash: &[u8]) -> Self {
         Self(format!("sha256:{}", hex(hash)))
     }

@@ -17,7 +17,7 @@ use super::{
     names::{MetaKind, Named},
     raw,
 };
-use crate::{sizes, surface::Surface};
+use crate::{surface::Surface, tokens};
 
 /// Texts below this many o200k tokens are never digested.
 const MIN_TOKENS: usize = 200;
@@ -109,12 +109,12 @@ impl DigestSession {
 
     /// The digest of one text block; `None` where the text stays as it is.
     fn digest_text(&mut self, server: usize, text: &str) -> Option<String> {
-        if !sizes::has_tokens(text, MIN_TOKENS) {
+        if !tokens::has_tokens(text, MIN_TOKENS) {
             return None;
         }
         let handle = handle(text);
         let digest = columnar::table(text, &handle).or_else(|| lines(text, &handle))?;
-        if !sizes::has_tokens(text, sizes::tokens(&digest) + 1) {
+        if !tokens::has_tokens(text, tokens::tokens(&digest) + 1) {
             return None;
         }
         // Two originals under one handle could not be told apart: the second stays whole.

@@ -20,7 +20,6 @@ use crate::{
     arms::{Arm, ArmError, Scope},
     episode::{AnswerEpisode, CallEpisode, Episode},
     inputs::Inputs,
-    locking::lines_digest,
     plan::{self, SuiteSeeds},
 };
 
@@ -91,8 +90,8 @@ impl TaskSource {
     /// Digest of the task list, as JSON Lines.
     pub fn digest(&self) -> serde_json::Result<Digest> {
         match self {
-            Self::Tools(generator) => lines_digest(generator.iter()),
-            Self::Results(generator) => lines_digest((0..generator.len()).map(|index| generator.task(index))),
+            Self::Tools(generator) => Digest::of_json_lines(generator.iter()),
+            Self::Results(generator) => Digest::of_json_lines((0..generator.len()).map(|index| generator.task(index))),
         }
     }
 

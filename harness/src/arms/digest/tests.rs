@@ -185,7 +185,7 @@ proptest! {
             if digest == *text {
                 continue;
             }
-            prop_assert!(sizes::tokens(&digest) < sizes::tokens(text) && sizes::tokens(text) >= MIN_TOKENS);
+            prop_assert!(tokens::tokens(&digest) < tokens::tokens(text) && tokens::tokens(text) >= MIN_TOKENS);
             let handle = handle_in(&digest).to_owned();
             prop_assert_eq!(&expand(session.as_mut(), &handle).unwrap(), text);
             prop_assert!(handles.insert(handle, text).is_none_or(|earlier| earlier == text));
