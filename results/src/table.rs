@@ -35,9 +35,18 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_wider_than_promised() {
-        for line in table(&certificate()).lines() {
-            assert!(line.chars().count() <= WIDTH, "{line}");
+    fn no_line_is_wider_than_promised_even_with_long_names_and_heavy_losses() {
+        let mut widest = certificate();
+        for arm in &mut widest.arms {
+            arm.arm = if &*arm.arm == "L1" { "a-compressor-with-a-long-name".into() } else { arm.arm.clone() };
+            arm.rates.values_mut().for_each(|rate| rate.den = 1_872);
+            widest.sizes.insert(arm.arm.to_string(), widest.sizes["raw"].clone());
         }
+        widest.levels[1].arm = "a-compressor-with-a-long-name".into();
+        let text = table(&widest);
+        for line in text.lines() {
+            assert!(line.chars().count() <= WIDTH, "{} characters: {line}", line.chars().count());
+        }
+        assert!(text.contains("a-compressor-wi…"), "{text}");
     }
 }

@@ -55,6 +55,9 @@ const RESULT_HEADS_OTHER_LEVEL: &[Head] = &[
     word("verdict"),
 ];
 
+/// Longest name of an arm that a row prints whole.
+const NAME: usize = 16;
+
 /// The heads; the level of the interval stands in them where it is the usual one.
 pub(super) fn heads(certificate: &Certificate, family: FamilyKind) -> &'static [Head] {
     let usual = certificate.rule.alpha == "0.0500000";
@@ -76,7 +79,7 @@ fn row(certificate: &Certificate, family: FamilyKind, arm: &ArmReport) -> Vec<St
     let rate = |endpoint| arm.rates.get(&endpoint).map_or_else(dash, |rate| percent(*rate));
     let episodes = arm.flow.attempted.max(1) as f64;
     let n = arm.rates.values().next().map_or(0, |rate| rate.den);
-    let mut cells = vec![arm.arm.to_string(), group(n)];
+    let mut cells = vec![clipped(&arm.arm), group(n)];
     if family.has_tools() {
         cells.extend([rate(Endpoint::Selection), rate(Endpoint::Arguments)]);
     } else {
@@ -172,6 +175,14 @@ pub(super) fn status_word(status: Status, kind: RunKind) -> &'static str {
     }
 }
 
+/// A name of at most [`NAME`] characters; the certificate has it whole.
+fn clipped(name: &str) -> String {
+    if name.chars().count() <= NAME {
+        return name.to_owned();
+    }
+    name.chars().take(NAME - 1).chain(['…']).collect()
+}
+
 fn dash() -> String {
     "–".to_owned()
 }
@@ -207,6 +218,12 @@ mod tests {
     fn thousands_are_grouped_and_zero_has_no_sign() {
         assert_eq!([0, 999, 1_000, 9_688, 1_234_567].map(group), ["0", "999", "1,000", "9,688", "1,234,567"]);
         assert_eq!([-0.04, 0.04, -0.06, 1.25].map(signed), ["0.0", "0.0", "-0.1", "+1.2"]);
+    }
+
+    #[test]
+    fn long_names_are_clipped_where_it_shows() {
+        assert_eq!(clipped("planted-loss"), "planted-loss");
+        assert_eq!(clipped("some-vendor/compressor@1.2.3"), "some-vendor/com…");
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn sentence(certificate: &Certificate, level: &LevelReport) -> String {
             format!("{name} {verb}{effect}{because}.")
         }
         Status::Inconclusive => format!(
-            "{name} is inconclusive: neither a loss within {margin} points nor one beyond is shown{effect}{because}."
+            "{name} is inconclusive: shown neither to lose less than {margin} points nor to lose more{effect}{because}."
         ),
         Status::NotTested => format!("{name} was not tested{because}; its numbers are description."),
         Status::NotEvaluated => format!("{name} was not evaluated{because}."),
