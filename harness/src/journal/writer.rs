@@ -153,15 +153,23 @@ struct Work {
 impl Work {
     fn run(mut self) {
         while let Some(batch) = self.take() {
-            if let Err((path, source)) = self.write(batch) {
-                // What was queued meanwhile is lost with what was written: its senders are dropped, and that tells
-                // everyone who waits.
-                let mut queue = self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
-                queue.broken = Some(format!("{}: writing: {source}", path.display()));
-                queue.waiting.clear();
+            if let Err((path, source)) = self.write(&batch) {
+                // The cause stands before the batch, and with it its senders, is dropped: that tells everyone who waits.
+                self.break_off(format!("{}: writing: {source}", path.display()));
                 return;
             }
+            for waiting in batch.waiting {
+                // Whoever stopped waiting has given up the attempt; its reservation stands all the same.
+                let _ = waiting.send(());
+            }
         }
+    }
+
+    /// Accepts nothing any more, and lets go of everyone who waits.
+    fn break_off(&self, why: String) {
+        let mut queue = self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.broken.get_or_insert(why);
+        queue.waiting.clear();
     }
 
     /// The next batch, empty where lines have waited long enough for their sync; `None` once all is done.
@@ -194,7 +202,7 @@ impl Work {
         }
     }
 
-    fn write(&mut self, batch: Batch) -> Result<(), (PathBuf, io::Error)> {
+    fn write(&mut self, batch: &Batch) -> Result<(), (PathBuf, io::Error)> {
         let idle = batch.attempts.is_empty() && batch.episodes.is_empty();
         let failed = |lane: &Lane| {
             let path = lane.path.clone();
@@ -203,10 +211,6 @@ impl Work {
         self.attempts.file.write_all(&batch.attempts).map_err(failed(&self.attempts))?;
         if idle || !batch.waiting.is_empty() || !batch.episodes.is_empty() {
             self.sync(&self.attempts).map_err(failed(&self.attempts))?;
-        }
-        for waiting in batch.waiting {
-            // Whoever stopped waiting has given up the attempt; its reservation stands all the same.
-            let _ = waiting.send(());
         }
         self.episodes.file.write_all(&batch.episodes).map_err(failed(&self.episodes))?;
         if idle {
@@ -220,6 +224,15 @@ impl Work {
         match self.durability {
             Durability::Synced => lane.file.sync_data(),
             Durability::Buffered => Ok(()),
+        }
+    }
+}
+
+impl Drop for Work {
+    /// A panic on this thread must not leave anybody waiting for it.
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.break_off("the thread that writes the journal panicked".to_owned());
         }
     }
 }

@@ -73,13 +73,15 @@ pub struct BudgetTooSmall {
     pub bound: u64,
 }
 
-/// Pico-dollars in words: dollars to six places, rounded up, so that nothing looks cheaper than it is.
+/// Pico-dollars as dollars, exact: cents at least, and as many places as it takes.
 struct Usd(u64);
 
 impl std::fmt::Display for Usd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let micro = self.0.div_ceil(1_000_000);
-        write!(f, "${}.{:06}", micro / 1_000_000, micro % 1_000_000)
+        const DOLLAR: u64 = 1_000_000_000_000;
+        let places = format!("{:012}", self.0 % DOLLAR);
+        let (cents, finer) = places.split_at(2);
+        write!(f, "${}.{cents}{}", self.0 / DOLLAR, finer.trim_end_matches('0'))
     }
 }
 
@@ -95,9 +97,9 @@ mod tests {
             reserved: 0,
             budget: 80_000_000_000_000,
         };
-        insta::assert_snapshot!(budget, @"");
+        insta::assert_snapshot!(budget, @"budget reached: $79.95 spent and $0.00 reserved of $80.00, the next attempt needs up to $0.085840000001; resume with a higher `--budget-usd`");
         let overrun = Refusal::Overrun(Overrun { n: 17, reserved: 34_100_000, billed: 34_100_001 });
-        insta::assert_snapshot!(overrun, @"");
-        insta::assert_snapshot!(BudgetTooSmall { budget: 1_000_000_000_000, bound: 2_500_000_000_000 }, @"");
+        insta::assert_snapshot!(overrun, @"attempt 17 was billed $0.000034100001 against a reservation of $0.0000341: the bound on its cost does not hold, so no ceiling can be kept; compare the provider's usage page and the price row before going on");
+        insta::assert_snapshot!(BudgetTooSmall { budget: 1_000_000_000_000, bound: 2_500_000_000_000 }, @"a budget of $1.00 is below the $2.50 that this run has already spent; give at least that");
     }
 }
