@@ -3,6 +3,8 @@
 //! The test runs itself as the writer. A provider of its own kind keeps a list of what it billed, which the kills do not
 //! touch: the truth that the books are held against.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test helper outside of a test function may panic too")]
+
 use std::{
     collections::BTreeMap,
     env, fs,
