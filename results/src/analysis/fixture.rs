@@ -29,7 +29,7 @@ pub(crate) fn meta(i: u64, arms: usize) -> TaskMeta {
         server: named(format!("s{}", tool % 4)),
         tool: named(format!("tool{tool}")),
         frame: if abstains { format!("abstain/f{i}") } else { format!("s{}/tool{tool}/f{}", tool % 4, i / 60) }.into(),
-        stratum: ["plain", "nested", "abstain"][if abstains { 2 } else { usize::from(i % 2 == 0) }].into(),
+        stratum: ["plain", "nested", "abstain"][if abstains { 2 } else { usize::from(i.is_multiple_of(2)) }].into(),
         affected: vec![true; arms],
     }
 }

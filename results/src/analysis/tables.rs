@@ -361,7 +361,9 @@ mod tests {
         for arm in analysis.arms.iter().filter(|arm| arm.baseline.is_some()) {
             let sum = |clusters: &[Cluster]| {
                 let mut all = PairCells::default();
-                clusters.iter().for_each(|cluster| all.add(&cluster.cells));
+                for cluster in clusters {
+                    all.add(&cluster.cells);
+                }
                 all
             };
             let strict = &arm.pairs[&Endpoint::Arguments];
@@ -374,7 +376,7 @@ mod tests {
     #[test]
     fn a_run_cut_short_counts_what_was_never_attempted() {
         let analysis = analyse(100, |list| {
-            list.retain(|episode| &*episode.arm != "L1" || episode.task.0 < "t0000000000000032".to_owned())
+            list.retain(|episode| &*episode.arm != "L1" || *episode.task.0 < *"t0000000000000032");
         });
         let level = analysis.input.levels.iter().find(|arm| &*arm.arm == "L1").unwrap();
         assert_eq!(level.unattempted, 50);

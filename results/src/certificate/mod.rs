@@ -329,7 +329,7 @@ mod tests {
                 serde_json::Value::Number(number) => assert!(!number.is_f64(), "{path} is a float: {number}"),
                 serde_json::Value::Array(all) => all.iter().for_each(|value| check(value, path)),
                 serde_json::Value::Object(all) => {
-                    all.iter().for_each(|(key, value)| check(value, &format!("{path}.{key}")))
+                    all.iter().for_each(|(key, value)| check(value, &format!("{path}.{key}")));
                 }
                 _ => (),
             }
