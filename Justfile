@@ -19,3 +19,8 @@ bench:
 # Accept changed snapshots after reading them.
 snapshots:
     INSTA_UPDATE=always cargo test --workspace
+
+# Compares L0, L1 and L2 with the released package they describe (docs/differential.md); needs Python 3.9 and a registry.
+differential:
+    @command -v python3 >/dev/null || { echo "python3 is missing: the comparison runs a Python package" >&2; exit 31; }
+    cargo build --release && python3 scripts/differential.py

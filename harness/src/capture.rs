@@ -72,7 +72,8 @@ impl Captured {
     /// The catalog file: the results as sent, in one JSON object and with a newline at the end.
     pub fn file(&self) -> Vec<u8> {
         let pages: Vec<&str> = self.pages.iter().map(|page| page.get()).collect();
-        format!("{{\"initialize\":{},\"tools_list_pages\":[{}]}}\n", self.initialize.get(), pages.join(",")).into_bytes()
+        format!("{{\"initialize\":{},\"tools_list_pages\":[{}]}}\n", self.initialize.get(), pages.join(","))
+            .into_bytes()
     }
 
     /// The catalog under this name.

@@ -1,5 +1,7 @@
 //! The other commands, and what bad input gets.
 
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
 mod common;
 
 use std::fs;

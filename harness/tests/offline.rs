@@ -1,10 +1,20 @@
 //! The offline check, end to end: real catalogs, real wire bytes, a record, a certificate, its verification.
 
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
 mod common;
 
 use std::{fs, path::Path};
 
-use common::{bench, only_run, stderr, stdout};
+use common::{bench, stderr, stdout};
+
+/// The only run below `out`.
+#[track_caller]
+fn only_run(out: &Path) -> std::path::PathBuf {
+    let runs: Vec<_> = std::fs::read_dir(out).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    runs[0].clone()
+}
 
 /// The whole protocol once; what the other tests of this file need is copied from it.
 fn whole_run(folder: &Path, threads: &str) -> std::path::PathBuf {

@@ -1,10 +1,13 @@
 //! What the intents cover, as figures: the table behind `bench tasks report`.
 
+mod difficulty;
 mod keywords;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde::Serialize;
+
+pub use self::difficulty::{Confusion, Difficulty, Ranks, difficulty};
 
 use crate::{
     catalog::Catalogs,

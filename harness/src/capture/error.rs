@@ -23,7 +23,9 @@ pub enum CaptureError {
         source: io::Error,
     },
     /// The time is over.
-    #[error("no answer to {method} within {seconds} s; is `{command}` an MCP server on stdio? a slow start needs a longer --timeout{stderr}")]
+    #[error(
+        "no answer to {method} within {seconds} s; is `{command}` an MCP server on stdio? a slow start needs a longer --timeout{stderr}"
+    )]
     NoAnswer {
         /// What was asked.
         method: String,
@@ -47,7 +49,9 @@ pub enum CaptureError {
         stderr: String,
     },
     /// Something on stdout is not a JSON-RPC message.
-    #[error("line {line} on the server's stdout is not a JSON-RPC message ({cause}): {excerpt:?}; a stdio server must print nothing else there")]
+    #[error(
+        "line {line} on the server's stdout is not a JSON-RPC message ({cause}): {excerpt:?}; a stdio server must print nothing else there"
+    )]
     Invalid {
         /// Its number, from 1.
         line: usize,

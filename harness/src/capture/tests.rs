@@ -65,7 +65,9 @@ fn all_pages_are_taken_in_order() {
 fn pages_in_a_circle_and_endless_pages_are_refused() {
     let circle = page(2, r#"{"tools":[],"nextCursor":"c"}"#) + &page(3, r#"{"tools":[],"nextCursor":"c"}"#);
     insta::assert_snapshot!(error(&circle), @r#"page 2 of tools/list names the cursor "c" again; its pages never end"#);
-    let mut options = options(&after_start(&(2..9).map(|id| page(id, &format!(r#"{{"tools":[],"nextCursor":"c{id}"}}"#))).collect::<String>()));
+    let mut options = options(&after_start(
+        &(2..9).map(|id| page(id, &format!(r#"{{"tools":[],"nextCursor":"c{id}"}}"#))).collect::<String>(),
+    ));
     options.max_pages = 5;
     insta::assert_snapshot!(capture(&options).unwrap_err(), @"tools/list has more than 5 pages");
 }

@@ -9,7 +9,7 @@ use std::{
 use bench_tasks::{Catalog, catalog};
 
 use super::{
-    args::{CatalogAction, CatalogArgs, CaptureArgs},
+    args::{CaptureArgs, CatalogAction, CatalogArgs},
     failure::Failure,
     output::Output,
 };

@@ -6,6 +6,7 @@ mod catalog;
 mod check;
 mod definitions;
 mod failure;
+mod import;
 mod output;
 mod progress;
 mod protocol;

@@ -6,13 +6,14 @@ use bench_tasks::{
     TasksError,
     audit::{self, Answer, AuditReport},
     check::{self, CheckOptions, Severity},
-    report::{self, IntentReport},
+    report::{self, Difficulty, IntentReport},
 };
 use serde::Serialize;
 
 use super::{
     args::{SuiteArg, TasksAction, TasksArgs},
     failure::Failure,
+    import,
     output::Output,
 };
 use crate::{
@@ -20,6 +21,7 @@ use crate::{
     inputs::Inputs,
     plan::SuiteSeeds,
     run::family::{AnyTask, TaskSource},
+    separation::{self, Separation},
 };
 
 /// Runs the command.
@@ -28,6 +30,8 @@ pub(super) fn run(args: &TasksArgs, inputs: &Inputs, output: &mut Output) -> Res
         None => print(args, inputs, output),
         Some(TasksAction::Check) => run_check(inputs, output),
         Some(TasksAction::Report) => run_report(inputs, output),
+        Some(TasksAction::Scaffold(args)) => import::run_scaffold(args, output),
+        Some(TasksAction::Import(args)) => import::run(args, inputs, output),
         Some(TasksAction::AuditSheet(args)) => sheet(&args.seed, inputs, output),
         Some(TasksAction::AuditScore(args)) => score(&args.seed, &args.file, inputs, output),
     }
@@ -79,14 +83,76 @@ fn run_check(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
     Ok(if errors == 0 { exit::OK } else { exit::INPUT })
 }
 
+/// Everything that `bench tasks report` measures.
+#[derive(Serialize)]
+struct TasksReport {
+    /// Coverage.
+    intents: IntentReport,
+    /// How hard the frames are for BM25 over names and descriptions.
+    difficulty: Difficulty,
+    /// The `lexical` model under raw and under names-only.
+    separation: Separation,
+}
+
 fn run_report(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
-    let report = report::report(&inputs.intents, &inputs.catalogs);
+    let report = TasksReport {
+        intents: report::report(&inputs.intents, &inputs.catalogs),
+        difficulty: report::difficulty(&inputs.intents, &inputs.catalogs),
+        separation: separation::measure(inputs).map_err(|error| Failure::new(exit::INPUT, error))?,
+    };
     if output.json {
         output.document(&report)?;
     } else {
-        print_report(&report, output)?;
+        print_report(&report.intents, output)?;
+        print_difficulty(&report.difficulty, output)?;
+        print_separation(&report.separation, output)?;
+        writeln!(output.product(), "the whole report: --json")?;
     }
     Ok(exit::OK)
+}
+
+fn print_difficulty(difficulty: &Difficulty, output: &mut Output) -> Result<(), Failure> {
+    let out = output.product();
+    writeln!(out, "right tool by word overlap (BM25 over names and descriptions), in % of frames:")?;
+    writeln!(out, "  {:<14} {:>6} {:>7} {:>7}", "", "frames", "first", "top 5")?;
+    let strata = difficulty.strata.iter().map(|(stratum, ranks)| (stratum.name(), ranks));
+    for (name, ranks) in strata.chain([("all", &difficulty.all)]) {
+        let (first, five) = (100.0 * ranks.first_share(), 100.0 * ranks.first_five_share());
+        writeln!(out, "  {name:<14} {:>6} {first:>7.1} {five:>7.1}", ranks.frames)?;
+    }
+    Ok(())
+}
+
+fn print_separation(separation: &Separation, output: &mut Output) -> Result<(), Failure> {
+    let out = output.product();
+    writeln!(out, "the `lexical` model, right tool in % of tasks:")?;
+    writeln!(out, "  {:<14} {:>6} {:>7} {:>11} {:>7}", "", "tasks", "raw", "names-only", "points")?;
+    let share = |count: u64, tasks: u64| 100.0 * count as f64 / tasks.max(1) as f64;
+    let strata = separation.strata.iter().map(|(stratum, pair)| (stratum.name(), pair));
+    for (name, pair) in strata.chain([("all tools", &separation.all)]) {
+        writeln!(
+            out,
+            "  {name:<14} {:>6} {:>7.1} {:>11.1} {:>7.1}",
+            pair.raw.tasks,
+            share(pair.raw.selection, pair.raw.tasks),
+            share(pair.names_only.selection, pair.names_only.tasks),
+            pair.selection_points()
+        )?;
+    }
+    let word = if separation.separated { "separated" } else { "not separated: the suite cannot see damage" };
+    writeln!(
+        out,
+        "names-only from raw: {:.1} points of right tool, {:.1} of right arguments, {:.1} of right first call (bound {} of right tool): {word}",
+        separation.points,
+        separation.all.arguments_points(),
+        separation.all.first_call_points(),
+        separation.bound
+    )?;
+    writeln!(out, "most frequent wrong picks under raw (asked, picked, episodes):")?;
+    for picked in separation.confusions.iter().take(10) {
+        writeln!(out, "  {:<44} {:<44} {:>4}", picked.asked, picked.picked, picked.episodes)?;
+    }
+    Ok(())
 }
 
 fn print_report(report: &IntentReport, output: &mut Output) -> Result<(), Failure> {
@@ -101,7 +167,6 @@ fn print_report(report: &IntentReport, output: &mut Output) -> Result<(), Failur
     }
     writeln!(out, "arguments that no scored frame gives: {}", join(&report.unused_arguments))?;
     writeln!(out, "schema keywords that no scored frame exercises: {}", join(&report.unexercised))?;
-    writeln!(out, "the whole report: --json")?;
     Ok(())
 }
 

@@ -1,0 +1,61 @@
+use serde_json::json;
+
+use super::*;
+use crate::{
+    catalog::Catalogs,
+    check::{CheckOptions, FindingKind, Severity, check},
+    intent::{IntentFile, Intents},
+};
+
+fn intents(text: &str) -> Intents {
+    Intents::from_files(vec![IntentFile { name: "scaffold.toml".into(), text: text.into() }])
+}
+
+#[test]
+fn the_scaffold_of_time() {
+    insta::assert_snapshot!(scaffold(Catalogs::vendored().unwrap().get("time").unwrap()));
+}
+
+#[test]
+fn the_scaffold_of_memory() {
+    insta::assert_snapshot!(scaffold(Catalogs::vendored().unwrap().get("memory").unwrap()));
+}
+
+#[test]
+fn every_vendored_scaffold_is_read_and_only_likeness_and_number_are_left_to_mend() {
+    for catalog in Catalogs::vendored().unwrap().catalogs {
+        let intents = intents(&scaffold(&catalog));
+        assert_eq!(intents.problems(), [], "{}", catalog.server);
+        assert!(intents.frames().len() >= 2 * catalog.tools.len(), "{}", catalog.server);
+        let alone = Catalogs { catalogs: vec![catalog] };
+        let left: Vec<_> = check(&intents, &alone, &CheckOptions::default())
+            .into_iter()
+            .filter(|finding| finding.severity == Severity::Error)
+            .filter(|finding| {
+                !matches!(finding.kind, FindingKind::Similar | FindingKind::MissingFrames | FindingKind::Ambiguous)
+            })
+            .collect();
+        assert_eq!(left, [], "{:?}", alone.catalogs[0].server);
+    }
+}
+
+#[test]
+fn odd_names_and_schemas_are_taken() {
+    let file = json!({ "tools_list_pages": [{ "tools": [
+        { "name": "rewrite.all", "description": "a\n# b", "inputSchema": { "type": "object", "required": ["$and", "{{x}}", "é", "p"], "properties": {
+            "$and": { "type": "array", "items": { "$ref": "#/$defs/o" }, "minItems": 2 }, "{{x}}": { "enum": ["", "b"] },
+            "é": { "type": ["null", "integer"], "minimum": 9_007_199_254_740_991_u64 }, "p": { "type": "string", "pattern": "^(?=q)z$" },
+            "n": { "anyOf": [{ "type": "null" }, { "type": "number", "maximum": 3 }] }, "free": {} },
+            "$defs": { "o": { "type": "object", "properties": { "name": { "type": "string", "minLength": 20 } }, "required": ["name"] } } } },
+        { "name": "none" },
+        { "name": "yes", "inputSchema": true }
+    ] }] });
+    let catalog = Catalog::parse("odd", "odd.json", file.to_string().into_bytes().into()).unwrap();
+    let text = scaffold(&catalog);
+    let read = intents(&text);
+    assert_eq!(read.problems(), [], "{text}");
+    assert!(text.contains("#     no sample value fits its schema"), "{text}");
+    assert!(text.contains("lack required arguments"), "{text}");
+    assert!(read.of_tool("odd", "rewrite.all").any(|frame| frame.stratum == Stratum::Nested));
+    assert_eq!(read.of_tool("odd", "none").count(), 3);
+}
