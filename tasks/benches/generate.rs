@@ -1,5 +1,7 @@
 //! A million tasks from the compiled-in intents, and the check that a small plan goes through first.
 
+#![expect(clippy::expect_used, reason = "a bench fails by panicking")]
+
 use std::{hint::black_box, time::Duration};
 
 use bench_tasks::{Catalogs, CheckOptions, FrameSet, Generator, Intents, Plan, check};
@@ -28,7 +30,7 @@ fn generate(criterion: &mut Criterion) {
     });
     group.bench_function("read the intents", |bencher| bencher.iter(Intents::embedded));
     group.bench_function("check the intents", |bencher| {
-        bencher.iter(|| check(&intents, &catalogs, &CheckOptions::default()))
+        bencher.iter(|| check(&intents, &catalogs, &CheckOptions::default()));
     });
     group.finish();
 }

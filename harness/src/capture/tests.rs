@@ -109,11 +109,15 @@ fn requests_of_the_server_are_answered() {
 fn what_goes_wrong_is_said_in_one_sentence() {
     let missing = CaptureOptions::new(vec!["no-such-mcp-server".into(), "--x".into()]);
     insta::assert_snapshot!(capture(&missing).unwrap_err(), @"no-such-mcp-server: command not found; install it, or give its path");
-    insta::assert_snapshot!(error(&say("Server ready!")), @"");
-    insta::assert_snapshot!(error("read l; echo 'config.json: no such file' >&2; exit 3").split_once("` ended").unwrap().1, @"");
-    insta::assert_snapshot!(error("read l; printf '%s\\n' '{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32601,\"message\":\"no tools here\"}}'; cat"), @"");
-    insta::assert_snapshot!(error(&page(2, r#"{"resources":[]}"#)), @"");
-    insta::assert_snapshot!(error(&page(2, r#"{"tools":{}}"#)), @"");
+    insta::assert_snapshot!(error(&say("Server ready!")));
+    insta::assert_snapshot!(
+        error("read l; echo 'config.json: no such file' >&2; exit 3").split_once("` ended").unwrap().1
+    );
+    insta::assert_snapshot!(error(
+        "read l; printf '%s\\n' '{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32601,\"message\":\"no tools here\"}}'; cat"
+    ));
+    insta::assert_snapshot!(error(&page(2, r#"{"resources":[]}"#)));
+    insta::assert_snapshot!(error(&page(2, r#"{"tools":{}}"#)));
 }
 
 #[test]

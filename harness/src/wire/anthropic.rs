@@ -397,8 +397,7 @@ mod tests {
 
     #[test]
     fn impossible_usage_counts_as_missing_and_the_reply_survives() {
-        for usage in
-            [r#"{"input_tokens":-1,"output_tokens":1}"#, r#"{"input_tokens":0,"output_tokens":1}"#, "{}", "7"]
+        for usage in [r#"{"input_tokens":-1,"output_tokens":1}"#, r#"{"input_tokens":0,"output_tokens":1}"#, "{}", "7"]
         {
             let body = format!(r#"{{"type":"message","content":[],"usage":{usage}}}"#);
             let reply = Anthropic.decode(body.as_bytes()).unwrap();
