@@ -12,6 +12,7 @@ pub mod journal;
 pub mod ledger;
 pub mod locking;
 pub mod meter;
+pub mod models;
 pub mod plan;
 pub mod run;
 pub mod separation;

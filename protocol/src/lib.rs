@@ -5,9 +5,11 @@
 pub mod digest;
 mod error;
 pub mod lock;
+pub mod plan;
 pub mod prices;
 pub mod rng;
 pub mod sequence;
+pub mod simulate;
 pub mod spec;
 pub mod stats;
 pub mod verdict;
