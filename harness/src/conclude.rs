@@ -7,15 +7,14 @@ use std::{
 
 use bench_protocol::{
     digest::Digest,
-    spec::Protocol,
     stats::ExactCache,
     verdict::{FamilyKind, FamilyVerdict, Rule, evaluate},
 };
 use bench_results::{
     analysis::{Accumulator, Analysis, AnalysisError, FamilySpec, Reporting, TaskMeta, TaskTable},
     certificate::{
-        ArmSubject, CatalogSubject, Certificate, LockSubject, ModelSubject, RecordSubject, ScheduleSubject, Subjects,
-        SurfaceSize, TaskSubject, TokenSource,
+        ArmSubject, CatalogSubject, Certificate, LockSubject, ModelSubject, RecordSubject, ScheduleSubject, Spend,
+        Subjects, SurfaceSize, TaskSubject, TokenSource,
     },
     record::{EpisodeRecord, Manifest, RunKind},
 };
@@ -28,9 +27,11 @@ use crate::{
     locking::surface_digest,
     run::{
         family::{AnyTask, Family, TaskSource},
+        live::schedule::{Order, Planned},
         prepare::{Prepared, RESULTS, TOOLS},
     },
     sizes::ArmSizes,
+    wire::Settings,
 };
 
 /// Version of the task generator, as certificates state it.
@@ -45,6 +46,21 @@ pub struct Judge<'a> {
     episodes: u64,
 }
 
+/// What a record says beside its episodes.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    /// Attempts in all.
+    pub attempts: u64,
+    /// Money; live only.
+    pub spend: Option<Spend>,
+    /// Digest of the log of attempts as recorded; live only.
+    pub digest: Option<Digest>,
+    /// Fields of the requests, where they are not the protocol's own.
+    pub settings: Option<Settings>,
+    /// Order of episodes.
+    pub order: Order,
+}
+
 /// A judged run.
 pub struct Conclusion {
     /// The certificate.
@@ -56,10 +72,15 @@ pub struct Conclusion {
 impl<'a> Judge<'a> {
     /// A judge for the families of a run. Makes every task once, for its cluster keys.
     pub fn new(inputs: &'a Inputs, prepared: &'a Prepared) -> anyhow::Result<Self> {
+        Self::of_planned(inputs, prepared, &Planned::default())
+    }
+
+    /// As [`Self::new`], for a run in which not every arm runs every task.
+    pub fn of_planned(inputs: &'a Inputs, prepared: &'a Prepared, planned: &Planned) -> anyhow::Result<Self> {
         let families = prepared
             .families
             .iter()
-            .map(|family| accumulator(inputs, prepared, family))
+            .map(|family| accumulator(inputs, prepared, family, planned))
             .collect::<anyhow::Result<Vec<_>>>()?;
         Ok(Self { inputs, prepared, rule: Rule::of(&inputs.protocol)?, families, episodes: 0 })
     }
@@ -76,7 +97,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Counts, tests, judges, and puts the certificate together.
-    pub fn conclude(&self, manifest: &Manifest, attempts: u64) -> anyhow::Result<Conclusion> {
+    pub fn conclude(&self, manifest: &Manifest, facts: &Facts) -> anyhow::Result<Conclusion> {
         let protocol = &self.inputs.protocol;
         let reporting = Reporting {
             alpha: self.rule.alpha(),
@@ -90,12 +111,12 @@ impl<'a> Judge<'a> {
             let verdict = evaluate(&self.rule, &analysis.input, &exact)?;
             families.push((analysis, verdict));
         }
-        let subjects = self.subjects(manifest, attempts)?;
+        let subjects = self.subjects(manifest, facts)?;
         let pairs: Vec<(&Analysis, &FamilyVerdict)> = families.iter().map(|(a, v)| (a, v)).collect();
         Ok(Conclusion { certificate: Certificate::new(&subjects, &self.rule, &pairs), families })
     }
 
-    fn subjects(&self, manifest: &Manifest, attempts: u64) -> anyhow::Result<Subjects> {
+    fn subjects(&self, manifest: &Manifest, facts: &Facts) -> anyhow::Result<Subjects> {
         let protocol = &self.inputs.protocol;
         let lock = manifest.lock.as_ref().and_then(|id| self.inputs.chain.get(id));
         let (mut arms, mut sizes, mut tasks) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -126,23 +147,21 @@ impl<'a> Judge<'a> {
                 asked: manifest.model.asked.clone(),
                 returned: manifest.model.returned.clone(),
                 host: manifest.model.host.clone(),
-                api_version: (manifest.kind == RunKind::Live).then(|| protocol.model.api_version.clone()),
-                sampling: sampling(protocol),
-                days: None,
+                api_version: (manifest.kind == RunKind::Live && manifest.model.provider == "anthropic")
+                    .then(|| protocol.model.api_version.clone()),
+                sampling: facts.settings.as_ref().map_or_else(|| sampling(&Settings::of(protocol)), sampling),
+                days: days(manifest),
                 prices: manifest.prices.clone(),
             },
             tasks,
-            schedule: ScheduleSubject {
-                rule: "arms interleaved within each task, in an order shuffled per task".to_owned(),
-                seed,
-            },
+            schedule: ScheduleSubject { rule: facts.order.rule().to_owned(), seed },
             sizes,
-            spend: None,
+            spend: facts.spend,
             usage_source: match manifest.kind {
                 RunKind::Plumbing => TokenSource::Estimate,
                 RunKind::Live => TokenSource::Provider,
             },
-            record: RecordSubject { attempts, episodes: self.episodes, digest: None },
+            record: RecordSubject { attempts: facts.attempts, episodes: self.episodes, digest: facts.digest.clone() },
             power: lock.and_then(|lock| lock.body().operating_characteristics.clone()),
             underpowered: protocol.power.underpowered,
             deviations: manifest.deviations.clone(),
@@ -184,11 +203,19 @@ fn kebab(value: &impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-fn sampling(protocol: &Protocol) -> BTreeMap<String, String> {
-    BTreeMap::from([
-        ("max_tokens".to_owned(), protocol.model.max_tokens.to_string()),
-        ("temperature".to_owned(), protocol.model.temperature.text().to_owned()),
-    ])
+/// Fields that were sent beside the prompt.
+fn sampling(settings: &Settings) -> BTreeMap<String, String> {
+    let mut sent = BTreeMap::from([("max_tokens".to_owned(), settings.max_tokens.to_string())]);
+    if let Some(temperature) = &settings.temperature {
+        sent.insert("temperature".to_owned(), temperature.clone());
+    }
+    sent
+}
+
+/// First and last day of a live run.
+fn days(manifest: &Manifest) -> Option<[String; 2]> {
+    let day = |time: &Option<String>| time.as_deref().and_then(|time| time.get(..10)).map(str::to_owned);
+    (manifest.kind == RunKind::Live).then(|| Some([day(&manifest.started)?, day(&manifest.finished)?]))?
 }
 
 fn arm_subject(arm: &dyn Arm, sources: Option<&BTreeSet<(String, String)>>) -> anyhow::Result<ArmSubject> {
@@ -214,7 +241,12 @@ fn task_subject(tasks: &TaskSource, seed: String) -> anyhow::Result<TaskSubject>
     })
 }
 
-fn accumulator(inputs: &Inputs, prepared: &Prepared, family: &Family) -> anyhow::Result<Accumulator> {
+fn accumulator(
+    inputs: &Inputs,
+    prepared: &Prepared,
+    family: &Family,
+    planned: &Planned,
+) -> anyhow::Result<Accumulator> {
     let ids: Vec<&str> = family.arms.iter().map(|arm| arm.info().id.0.as_str()).collect();
     let mut spec = match family.kind {
         FamilyKind::Results => FamilySpec::results(&inputs.protocol, &ids),
@@ -223,6 +255,8 @@ fn accumulator(inputs: &Inputs, prepared: &Prepared, family: &Family) -> anyhow:
     let shown = Shown::new(prepared, family)?;
     for (arm, spec) in spec.arms.iter_mut().enumerate() {
         spec.pinned.clone_from(&shown.pinned[arm]);
+        spec.subset = planned.subsets.get(&*spec.id).cloned();
+        spec.refused = planned.refused.get(&*spec.id).cloned();
     }
     let arms = spec.arms.len();
     let metas = (0..family.tasks.len()).filter_map(|index| {

@@ -9,6 +9,7 @@ use std::{
 use bench_mock_model::Behaviour;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::live::args::{LiveArgs, ResumeArgs, RunsArgs};
 use crate::inputs::Overrides;
 
 /// A pre-registered accuracy benchmark harness for MCP compressors.
@@ -24,6 +25,9 @@ pub struct Cli {
     /// The offline check's own arguments.
     #[command(flatten)]
     pub run: RunArgs,
+    /// A live run's arguments.
+    #[command(flatten)]
+    pub live: LiveArgs,
     /// Arguments that every command takes.
     #[command(flatten)]
     pub global: GlobalArgs,
@@ -113,6 +117,10 @@ pub enum Command {
     Protocol(ProtocolArgs),
     /// Recompute a record's tasks, surfaces, scores, statistics and certificate.
     Verify(VerifyArgs),
+    /// Go on with a live run exactly where it ended.
+    Resume(ResumeArgs),
+    /// List runs: ids, state, model, cost.
+    Runs(RunsArgs),
     /// List the arms.
     Arms(ArmsArgs),
     /// Capture the tool list of an MCP server, or look at catalogs for oddities.

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     build,
-    conclude::Judge,
+    conclude::{Facts, Judge},
     exit,
     inputs::Inputs,
     locking,
@@ -198,7 +198,7 @@ fn execute(
     manifest.model.returned = models.0.into_iter().collect();
     manifest.complete = true;
     let (attempts, _) = recorder.counts();
-    let certificate = judge.conclude(manifest, attempts)?.certificate;
+    let certificate = judge.conclude(manifest, &Facts { attempts, ..Facts::default() })?.certificate;
     let bytes = certificate.bytes().context("writing the certificate")?;
     recorder.writer().certificate(&bytes).map_err(record)?;
     recorder.writer().manifest(manifest).map_err(record)?;
@@ -237,7 +237,8 @@ fn clear(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn report(certificate: &Certificate, folder: &Path, output: &mut Output) -> Result<(), Failure> {
+/// Prints a certificate: table and sentences, or the document.
+pub(super) fn report(certificate: &Certificate, folder: &Path, output: &mut Output) -> Result<(), Failure> {
     let path: PathBuf = folder.join("certificate.json");
     if output.json {
         let bytes = certificate.bytes().context("writing the certificate")?;
@@ -254,16 +255,20 @@ fn report(certificate: &Certificate, folder: &Path, output: &mut Output) -> Resu
     Ok(())
 }
 
+/// The exit code of a required arm's verdict.
+pub(super) fn required(arm: &str, certificate: &Certificate) -> u8 {
+    match certificate.levels.iter().find(|level| *level.arm == *arm).map(|level| level.status) {
+        Some(Status::Certified) => exit::OK,
+        Some(Status::Failed) => exit::FAILED,
+        Some(Status::Inconclusive) => exit::INCONCLUSIVE,
+        _ => exit::NO_VERDICT,
+    }
+}
+
 /// The exit code: of `--require`, or of the check that the harness itself behaved.
 fn code(args: &RunArgs, certificate: &Certificate, whole: bool) -> u8 {
     if let Some(arm) = &args.require {
-        let status = certificate.levels.iter().find(|level| *level.arm == **arm).map(|level| level.status);
-        return match status {
-            Some(Status::Certified) => exit::OK,
-            Some(Status::Failed) => exit::FAILED,
-            Some(Status::Inconclusive) => exit::INCONCLUSIVE,
-            _ => exit::NO_VERDICT,
-        };
+        return required(arm, certificate);
     }
     // A chosen part, or a behaviour that is meant to fail, says nothing about the plumbing.
     if !whole {

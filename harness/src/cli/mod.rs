@@ -7,6 +7,7 @@ mod check;
 mod definitions;
 mod failure;
 mod import;
+mod live;
 mod output;
 mod progress;
 mod protocol;
@@ -54,7 +55,13 @@ pub fn main() -> u8 {
 fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
     let inputs = Inputs::load(&cli.global.overrides())?;
     match &cli.command {
-        None => check::run(&cli.run, &cli.global, &inputs, output),
+        None if cli.live.live => live::run(&cli.run, &cli.live, &cli.global, &inputs, output),
+        None => match cli.live.stray() {
+            Some(argument) => Err(Failure::usage(format!("{argument} is for live runs: add --live"))),
+            None => check::run(&cli.run, &cli.global, &inputs, output),
+        },
+        Some(Command::Resume(args)) => live::resume(args, output),
+        Some(Command::Runs(args)) => live::runs(args, &inputs, output),
         Some(Command::Tasks(args)) => tasks::run(args, &inputs, output),
         Some(Command::Surface(args)) => surface::run(args, &inputs, output),
         Some(Command::Definitions(args)) => definitions::run(args, &inputs, output),

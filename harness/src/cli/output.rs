@@ -87,6 +87,16 @@ impl Output {
         }
     }
 
+    /// A line that is said even where talk is not wanted: why the program ends as it does.
+    pub(super) fn warn(line: &str) {
+        let _ = writeln!(io::stderr(), "{line}");
+    }
+
+    /// True where talk is wanted.
+    pub(super) fn talks(&self) -> bool {
+        !self.quiet
+    }
+
     /// True where progress may be drawn.
     pub(super) fn progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal()

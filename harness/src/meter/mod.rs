@@ -174,6 +174,16 @@ impl Meter {
     }
 }
 
+/// Pico-dollars as dollars for people, to the cent, rounded up: `$12.35`. Amounts below a cent show what they are.
+pub fn dollars(amount: u64) -> String {
+    const CENT: u64 = 10_000_000_000;
+    if amount > 0 && amount < CENT {
+        return format!("${:.6}", amount as f64 / 1e12);
+    }
+    let cents = amount.div_ceil(CENT);
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
+
 /// The token classes of a record as the price table counts them.
 pub fn tokens(usage: &Usage) -> Tokens {
     Tokens {

@@ -138,9 +138,10 @@ mod tests {
     use super::*;
 
     fn facts(headers: &[(&str, &str)]) -> Facts {
-        Facts::read(&HeaderMap::from_iter(headers.iter().map(|(name, value)| {
+        let header = |(name, value): &(&str, &str)| {
             (HeaderName::from_bytes(name.as_bytes()).unwrap(), HeaderValue::from_str(value).unwrap())
-        })))
+        };
+        Facts::read(&headers.iter().map(header).collect())
     }
 
     #[test]

@@ -268,7 +268,7 @@ impl Exchange {
                     |cause| ErrorBody { kind: None, message: cause.to_string() },
                     |body| ErrorBody::read(&body),
                 );
-                if matches!(status, 401 | 402 | 403) {
+                if matches!(status, 401..=403) {
                     return Err(ModelError::Denied { url: url(), status, message: error.to_string() });
                 }
                 Ok(Err((status, error)))

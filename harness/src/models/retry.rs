@@ -91,14 +91,12 @@ fn wait(draw: &DrawId, failed: u32, asked: Option<Duration>, (first, longest): (
     // Parts per thousand of a quarter.
     let spread = u32::try_from(rng::index(&mut rng, 1001)).unwrap_or(0);
     let quarter = |time: Duration| time / 4000 * spread;
-    match asked {
+    if let Some(asked) = asked {
         // Never earlier than asked.
-        Some(asked) => asked.saturating_add(quarter(asked.max(first))),
-        None => {
-            let doubled = first.saturating_mul(1 << failed.saturating_sub(1).min(16)).min(longest);
-            doubled - quarter(doubled)
-        }
+        return asked.saturating_add(quarter(asked.max(first)));
     }
+    let doubled = first.saturating_mul(1 << failed.saturating_sub(1).min(16)).min(longest);
+    doubled.saturating_sub(quarter(doubled))
 }
 
 #[cfg(test)]

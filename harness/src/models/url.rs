@@ -61,6 +61,11 @@ impl BaseUrl {
         self.0.host_str() == Some(host)
     }
 
+    /// Its host.
+    pub fn host(&self) -> Option<&str> {
+        self.0.host_str()
+    }
+
     /// True where bytes travel in the clear.
     pub fn is_plain(&self) -> bool {
         self.0.scheme() == "http"
@@ -112,15 +117,15 @@ mod tests {
             "api.x.com",
             "ftp://x.com",
             "https://",
-            "https://u:pass@x.com",
-            "u:pass@x.com:1:2",
-            "https://x.com?key=pass",
+            "https://u:hunter2@x.com",
+            "u:hunter2@x.com:1:2",
+            "https://x.com?key=hunter2",
             "https://x.com/v1/chat/completions",
             "https://x.com/v1/messages",
             "localhost:8080",
         ] {
             let message = BaseUrl::parse(text).unwrap_err().to_string();
-            assert!(!message.contains("pass") && !message.contains('\n') && message.len() < 200, "{message}");
+            assert!(!message.contains("hunter2") && !message.contains('\n') && message.len() < 200, "{message}");
         }
     }
 

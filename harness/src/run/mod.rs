@@ -2,6 +2,7 @@
 
 pub mod events;
 pub mod family;
+pub mod live;
 pub mod mock;
 pub mod offline;
 pub mod prepare;

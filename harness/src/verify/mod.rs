@@ -1,5 +1,7 @@
 //! `bench verify`: everything that can be recomputed from a record is recomputed, offline, from the record's own inputs.
 
+mod index;
+mod live;
 mod replay;
 
 use std::path::Path;
@@ -7,16 +9,27 @@ use std::path::Path;
 use bench_protocol::lock::drift;
 use bench_results::{
     certificate::CertificateError,
-    record::{Record, RecordError},
+    record::{INPUTS, Manifest, Record, RecordError},
 };
 use serde::Serialize;
 
+pub(crate) use index::Index;
+pub(crate) use live::{Live, Stage, replay as replay_live};
+
 use crate::{
-    conclude::Judge,
+    conclude::{Facts, Judge},
     exit,
     inputs::Inputs,
+    ledger::{Event, Ledger},
     locking,
-    run::prepare::{Prepared, RunSpec},
+    run::{
+        live::{
+            close,
+            folder::{self, LEDGER},
+            terms::{self, Terms},
+        },
+        prepare::{Prepared, RunSpec},
+    },
 };
 
 /// One named check.
@@ -62,6 +75,19 @@ impl Report {
         self.checks.push(Check { name, pass, evidence, code });
         pass
     }
+
+    fn replayed(&mut self, replayed: replay::Replayed) {
+        self.add("schedule", exit::VERIFY_SCHEDULE, replayed.schedule);
+        self.add("requests and surfaces", exit::VERIFY_SURFACES, replayed.surfaces);
+        self.add("episodes", exit::VERIFY_EPISODES, replayed.episodes);
+        self.add("books", exit::VERIFY_BOOKS, replayed.books);
+    }
+
+    fn certificate(&mut self, reader: &Record, judge: &Judge<'_>, facts: &Facts) {
+        let outcome = certificate(reader, judge, facts);
+        let code = if matches!(outcome, Err((true, _))) { exit::VERIFY_VERSION } else { exit::VERIFY_CERTIFICATE };
+        self.add("certificate", code, outcome.map_err(|(_, why)| why));
+    }
 }
 
 /// Verifies the record in a folder. Every check that the ones before it leave possible is made.
@@ -95,22 +121,107 @@ pub fn verify(folder: &Path) -> Report {
             return report;
         }
     };
-    let mut judge = match Judge::new(&inputs, &prepared) {
+    match folder::terms(folder) {
+        Ok(None) => verify_plumbing(&mut report, &reader, &inputs, &prepared),
+        Ok(Some(terms)) => verify_live(&mut report, &reader, &inputs, &prepared, &terms),
+        Err(error) => {
+            report.add("terms", exit::VERIFY_INPUTS, Err(format!("{error:#}")));
+        }
+    }
+    report
+}
+
+/// A record in schedule order: a scripted model in process.
+fn verify_plumbing(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: &Prepared) {
+    let mut judge = match Judge::new(inputs, prepared) {
         Ok(judge) => judge,
         Err(error) => {
             report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}")));
-            return report;
+            return;
         }
     };
-    let replayed = replay::replay(&reader, &inputs, &prepared, &mut judge);
-    report.add("schedule", exit::VERIFY_SCHEDULE, replayed.schedule);
-    report.add("requests and surfaces", exit::VERIFY_SURFACES, replayed.surfaces);
-    report.add("episodes", exit::VERIFY_EPISODES, replayed.episodes);
-    report.add("books", exit::VERIFY_BOOKS, replayed.books);
-    let certificate = certificate(&reader, &judge, replayed.attempts);
-    let code = if matches!(certificate, Err((true, _))) { exit::VERIFY_VERSION } else { exit::VERIFY_CERTIFICATE };
-    report.add("certificate", code, certificate.map_err(|(_, why)| why));
-    report
+    let replayed = replay::replay(reader, inputs, prepared, &mut judge);
+    let facts = Facts { attempts: replayed.attempts, ..Facts::default() };
+    report.replayed(replayed);
+    report.certificate(reader, &judge, &facts);
+}
+
+/// A record in the order in which things happened: a model behind a socket.
+fn verify_live(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: &Prepared, terms: &Terms) {
+    let family = match prepared.families.as_slice() {
+        [family] => family,
+        others => {
+            let why = format!("a live run has one suite, the manifest names {}", others.len());
+            report.add("tasks", exit::VERIFY_TASKS, Err(why));
+            return;
+        }
+    };
+    let planned = terms.planned(inputs, family);
+    let built = Judge::of_planned(inputs, prepared, &planned).and_then(|judge| {
+        Ok((judge, close::money(reader.folder(), terms)?, terms_hold(reader, inputs, family, terms)?))
+    });
+    let (mut judge, money, terms_hold) = match built {
+        Ok(built) => built,
+        Err(error) => {
+            report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}")));
+            return;
+        }
+    };
+    report.add("terms", exit::VERIFY_INPUTS, terms_hold);
+    report.add("ledger", exit::VERIFY_LEDGER, ledger(reader));
+    let index = match Index::of(reader.folder()) {
+        Ok(index) => index,
+        Err(why) => {
+            report.add("books", exit::VERIFY_BOOKS, Err(why));
+            return;
+        }
+    };
+    let stage = if reader.manifest().complete { Stage::Closed } else { Stage::Closing };
+    let live = Live { reader, inputs, family, planned: &planned, terms, money: &money, index: &index, stage };
+    report.replayed(replay_live(&live, &mut judge, &mut |_| {}));
+    report.certificate(reader, &judge, &close::facts(reader.manifest(), terms, &index));
+}
+
+/// What the run was started on, re-made and compared digest by digest.
+fn terms_hold(
+    reader: &Record,
+    inputs: &Inputs,
+    family: &crate::run::family::Family,
+    terms: &Terms,
+) -> anyhow::Result<Result<String, String>> {
+    let manifest = reader.manifest();
+    let prices = folder::prices(reader.folder())?.digest()?;
+    if manifest.prices.as_ref() != Some(&prices) {
+        return Ok(Err(format!("the prices kept are {prices}, the manifest states others")));
+    }
+    let now = terms::digests(inputs, family, &terms.settings, &prices)?;
+    let drift = terms.drift(&now);
+    Ok(if drift.is_empty() {
+        Ok(format!("tasks, surfaces, request fields, prices: {} digests re-made and equal", now.len()))
+    } else {
+        Err(drift.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    })
+}
+
+/// The ledger as it was when the run started must hold together and name the run.
+fn ledger(reader: &Record) -> Result<String, String> {
+    let chain = Ledger::at(reader.folder().join(INPUTS).join(LEDGER)).read().map_err(|error| error.to_string())?;
+    let manifest: &Manifest = reader.manifest();
+    let entry = chain
+        .entries()
+        .iter()
+        .find(|entry| entry.event == Event::Started && entry.run.as_str() == manifest.id)
+        .ok_or_else(|| format!("run {} is not in the ledger kept with it", manifest.id))?;
+    if entry.model != manifest.model.asked
+        || entry.arms != manifest.arms
+        || Some(&entry.prices) != manifest.prices.as_ref()
+    {
+        return Err(format!("the ledger started run {} with another model, other arms or other prices", manifest.id));
+    }
+    if manifest.confirmatory && manifest.lock.as_ref() != Some(&entry.lock) {
+        return Err(format!("the ledger started run {} under another lock", manifest.id));
+    }
+    Ok(format!("entry {} started the run; the chain up to it holds", entry.n))
 }
 
 fn complete(reader: &Record) -> Result<String, String> {
@@ -148,12 +259,12 @@ fn lock(reader: &Record, inputs: &Inputs) -> Result<String, String> {
 }
 
 /// The error says whether another version of this program is needed.
-fn certificate(reader: &Record, judge: &Judge<'_>, attempts: u64) -> Result<String, (bool, String)> {
+fn certificate(reader: &Record, judge: &Judge<'_>, facts: &Facts) -> Result<String, (bool, String)> {
     let recorded = reader.certificate().map_err(|error| (false, error.to_string()))?;
     if let Err(error @ CertificateError::Method { .. }) = bench_results::certificate::Certificate::parse(&recorded) {
         return Err((true, error.to_string()));
     }
-    let conclusion = judge.conclude(reader.manifest(), attempts).map_err(|error| (false, format!("{error:#}")))?;
+    let conclusion = judge.conclude(reader.manifest(), facts).map_err(|error| (false, format!("{error:#}")))?;
     let computed = conclusion.certificate.bytes().map_err(|error| (false, error.to_string()))?;
     if computed == recorded {
         Ok(format!("{} bytes recomputed, equal byte for byte", recorded.len()))

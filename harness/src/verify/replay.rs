@@ -19,30 +19,30 @@ use crate::{
 const SHOWN: usize = 3;
 
 /// What a replay found, by kind; the error texts name the first places.
-pub(super) struct Replayed {
-    pub(super) schedule: Result<String, String>,
-    pub(super) surfaces: Result<String, String>,
-    pub(super) episodes: Result<String, String>,
-    pub(super) books: Result<String, String>,
-    pub(super) attempts: u64,
+pub(crate) struct Replayed {
+    pub(crate) schedule: Result<String, String>,
+    pub(crate) surfaces: Result<String, String>,
+    pub(crate) episodes: Result<String, String>,
+    pub(crate) books: Result<String, String>,
+    pub(crate) attempts: u64,
 }
 
 /// Differences of one kind.
 #[derive(Default)]
-struct Differences {
+pub(super) struct Differences {
     count: u64,
     first: Vec<String>,
 }
 
 impl Differences {
-    fn add(&mut self, what: impl FnOnce() -> String) {
+    pub(super) fn add(&mut self, what: impl FnOnce() -> String) {
         self.count += 1;
         if self.first.len() < SHOWN {
             self.first.push(what());
         }
     }
 
-    fn outcome(self, good: impl FnOnce() -> String) -> Result<String, String> {
+    pub(super) fn outcome(self, good: impl FnOnce() -> String) -> Result<String, String> {
         match self.count {
             0 => Ok(good()),
             1 => Err(self.first.join("; ")),
@@ -263,7 +263,7 @@ impl Replay<'_> {
 }
 
 /// Names the first field in which two lines differ.
-fn difference(recorded: &EpisodeRecord, made: &EpisodeRecord) -> String {
+pub(super) fn difference(recorded: &EpisodeRecord, made: &EpisodeRecord) -> String {
     let value = |line| serde_json::to_value(line).unwrap_or_default();
     super::first_difference("", &value(recorded), &value(made)).unwrap_or_else(|| "differs".to_owned())
 }

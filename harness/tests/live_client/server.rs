@@ -15,11 +15,11 @@ use tokio::{
 };
 
 /// A key that must turn up nowhere.
-pub const CANARY: &str = "sk-canary-0123456789abcdefghij";
+pub(crate) const CANARY: &str = "sk-canary-0123456789abcdefghij";
 
 /// What the server does next on a connection.
 #[derive(Clone)]
-pub enum Step {
+pub(crate) enum Step {
     /// Reads a whole request, and remembers it.
     Read,
     /// Reads whatever comes first.
@@ -37,14 +37,14 @@ pub enum Step {
 }
 
 /// A server that plays one script to its first connection, and the last step of it to any further one.
-pub struct Server {
+pub(crate) struct Server {
     port: u16,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
     /// Starts it; an empty script closes the port at once.
-    pub async fn start(steps: Vec<Step>) -> Self {
+    pub(crate) async fn start(steps: Vec<Step>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -61,12 +61,12 @@ impl Server {
         Self { port, requests }
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
     /// Requests read so far, heads and bodies.
-    pub fn requests(&self) -> Vec<String> {
+    pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
 }
@@ -119,29 +119,29 @@ async fn read(stream: &mut TcpStream, log: &Mutex<Vec<String>>) -> bool {
 }
 
 /// A response of this status, with these header lines and a length.
-pub fn answer(status: u16, headers: &str, body: &[u8]) -> Vec<u8> {
+pub(crate) fn answer(status: u16, headers: &str, body: &[u8]) -> Vec<u8> {
     let mut out = format!("HTTP/1.1 {status} X\r\n{headers}content-length: {}\r\n\r\n", body.len()).into_bytes();
     out.extend_from_slice(body);
     out
 }
 
 /// Reads a request and answers with JSON.
-pub fn json_answer(status: u16, headers: &str, body: &str) -> Step {
+pub(crate) fn json_answer(status: u16, headers: &str, body: &str) -> Step {
     Step::Answer(answer(status, &format!("content-type: application/json\r\n{headers}"), body.as_bytes()))
 }
 
 /// A Messages response.
-pub fn message() -> String {
+pub(crate) fn message() -> String {
     r#"{"id":"m","type":"message","role":"assistant","model":"claude-haiku-4-5-20251001","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn","usage":{"input_tokens":12,"output_tokens":3}}"#.to_owned()
 }
 
 /// A Chat Completions response.
-pub fn chat() -> String {
+pub(crate) fn chat() -> String {
     r#"{"id":"c","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"hi"}}],"usage":{"prompt_tokens":12,"completion_tokens":3}}"#.to_owned()
 }
 
 /// The canary, from a file closed to others.
-pub fn canary() -> Key {
+pub(crate) fn canary() -> Key {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(CANARY.as_bytes()).unwrap();
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -149,7 +149,7 @@ pub fn canary() -> Key {
 }
 
 /// An endpoint with short time limits and the canary as its key.
-pub fn endpoint_of(provider: Provider, url: &str) -> Endpoint {
+pub(crate) fn endpoint_of(provider: Provider, url: &str) -> Endpoint {
     Endpoint {
         provider,
         base: BaseUrl::parse(url).unwrap(),
@@ -166,7 +166,7 @@ pub fn endpoint_of(provider: Provider, url: &str) -> Endpoint {
 }
 
 /// Sends one attempt. Nothing about its outcome shows the key.
-pub async fn outcome_of(endpoint: Endpoint) -> Outcome {
+pub(crate) async fn outcome_of(endpoint: Endpoint) -> Outcome {
     let model = connect(endpoint).ok().unwrap();
     let draw: DrawId = serde_json::from_str(r#"{"task":"t1","arm":"L2","turn":3}"#).unwrap();
     let outcome = model.complete(Attempt { body: b"{\"model\":\"m\"}", draw: &draw }).await;

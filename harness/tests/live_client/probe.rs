@@ -1,14 +1,12 @@
 //! Free requests before a run: probes, counts, keys and base URLs, and what people read when something is wrong.
 
-mod live_client_support;
-
+use crate::server::{CANARY, Server, Step, canary, chat, endpoint_of, json_answer, message};
 use bench_harness::{
     models::{Attempt, BaseUrl, Count, Endpoint, Key, Lifecycle, Model, ModelError, Outcome, Provider, connect},
     surface::Surface,
     wire::{Entry, Request, Settings},
 };
 use bench_protocol::spec::Protocol;
-use live_client_support::{CANARY, Server, Step, canary, chat, endpoint_of, json_answer, message};
 
 async fn model(provider: Provider, steps: Vec<Step>) -> (Server, Box<dyn Model>) {
     let server = Server::start(steps).await;
@@ -68,7 +66,7 @@ async fn a_refused_key_a_page_and_a_redirect_each_say_what_to_do() {
     let text = words(found.probe().await);
     assert!(text.contains("check the key") && text.contains("[api key]"), "{text}");
 
-    let page = live_client_support::answer(200, "content-type: text/html\r\n", b"<html>proxy</html>");
+    let page = crate::server::answer(200, "content-type: text/html\r\n", b"<html>proxy</html>");
     let (_server, found) = model(Provider::Anthropic, vec![Step::Answer(page)]).await;
     assert!(words(found.probe().await).contains("not a web page"));
 
@@ -113,7 +111,7 @@ async fn a_wave_keeps_the_order_of_its_attempts() {
 async fn a_reply_that_quotes_the_key_is_recorded_without_it() {
     let body = message().replace("\"hi\"", &format!("\"your key is {CANARY}\""));
     let server = Server::start(vec![json_answer(200, &format!("request-id: {CANARY}\r\n"), &body)]).await;
-    let outcome = live_client_support::outcome_of(endpoint_of(Provider::Anthropic, &server.url())).await;
+    let outcome = crate::server::outcome_of(endpoint_of(Provider::Anthropic, &server.url())).await;
     let Outcome::Reply(answered) = outcome else { panic!("{outcome:?}") };
     assert_eq!(answered.reply.text, "your key is [api key]");
     assert!(server.requests()[0].contains(CANARY), "it was sent all the same");

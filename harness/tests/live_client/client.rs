@@ -1,12 +1,10 @@
 //! The live clients against sockets that misbehave: every failure lands in the right class, is one request on the wire,
 //! and shows no key.
 
-mod live_client_support;
-
 use std::time::{Duration, Instant};
 
+use crate::server::{Server, Step, answer, canary, chat, endpoint_of, json_answer, message, outcome_of};
 use bench_harness::models::{Billing, Cause, Endpoint, Outcome, Provider, Retry};
-use live_client_support::{Server, Step, answer, canary, chat, endpoint_of, json_answer, message, outcome_of};
 
 /// What an outcome came to: class, books, retry.
 fn summary(outcome: &Outcome) -> (&'static str, Billing, Option<Retry>) {

@@ -1,0 +1,216 @@
+//! What the arguments of a live run, or of a plan for one, come to: checked once, before anything is asked or spent.
+
+use std::{fs, sync::Arc, time::Duration};
+
+use bench_protocol::prices::{Price, PriceTable};
+
+use super::{
+    args::{LiveArgs, LiveSuite, OrderArg},
+    clock,
+};
+use crate::{
+    cli::{
+        args::{GlobalArgs, RunArgs},
+        failure::Failure,
+    },
+    exit,
+    inputs::Inputs,
+    models::{
+        BaseUrl, Endpoint, Key, Provider, Timeouts,
+        capabilities::{Capabilities, Capability},
+    },
+    plan,
+    run::{
+        live::{money::Money, schedule::Order},
+        prepare::{Prepared, RESULTS, RunSpec, TOOLS},
+    },
+    wire::Settings,
+};
+
+/// A live run that could be started.
+pub(in crate::cli) struct Undertaking {
+    pub(super) provider: Provider,
+    pub(super) base: BaseUrl,
+    pub(super) settings: Settings,
+    pub(super) capability: Capability,
+    pub(super) prices: PriceTable,
+    pub(super) price: Price,
+    pub(super) spec: RunSpec,
+    pub(super) prepared: Arc<Prepared>,
+    pub(super) order: Order,
+    /// Why the run can never certify; empty for a confirmatory one.
+    pub(super) exploratory: Vec<String>,
+}
+
+impl Undertaking {
+    /// Checks the arguments against inputs, capabilities and prices.
+    pub(in crate::cli) fn new(
+        run: &RunArgs,
+        live: &LiveArgs,
+        global: &GlobalArgs,
+        inputs: &Inputs,
+    ) -> Result<Self, Failure> {
+        let protocol = &inputs.protocol;
+        let (provider, model) = provider_and_model(live, inputs)?;
+        let refused = |error| Failure::new(exit::USAGE, error);
+        let base = BaseUrl::parse(live.base_url.as_deref().unwrap_or(provider.official_url())).map_err(refused)?;
+        let prices = price_table(live)?;
+        let today = clock::today().map_err(|why| Failure::usage(format!("the clock of this machine: {why}")))?;
+        let price = prices.quote(&model, &today).map_err(|error| Failure::new(exit::USAGE, error))?.clone();
+        if price.is_free() && provider.is_official(&base) {
+            return Err(Failure::usage(format!(
+                "the price row of `{model}` says that it is free, and {} is not; correct the row in --prices",
+                base.as_str()
+            )));
+        }
+        let capabilities = Capabilities::built_in().map_err(|error| Failure::new(exit::BUG, error))?;
+        let capability = capabilities.find(provider, &base, &model).map_err(refused)?;
+        let settings = capability.settings(protocol);
+        let seed =
+            if model == protocol.model.replication_id { &protocol.seeds.replication } else { &protocol.seeds.primary };
+        let spec = spec(run, live.suite, inputs, seed)?;
+        let prepared = Prepared::new(inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
+        for arm in &prepared.families[0].arms {
+            if live.suite == LiveSuite::Tools {
+                let session = arm.open(crate::arms::Scope::Catalogs)?;
+                capability.check_surface(&arm.info().id.0, session.surface()).map_err(refused)?;
+            }
+        }
+        let mut exploratory = Vec::new();
+        let mut because = |holds: bool, why: &str| {
+            if holds {
+                exploratory.push(why.to_owned());
+            }
+        };
+        because(live.exploratory, "--exploratory");
+        because(!run.arms.is_empty(), "--arms: arms were chosen by hand");
+        because(run.tasks.is_some(), "--tasks: tasks were chosen by hand");
+        because(live.order == OrderArg::Blocked, "--order blocked: drift is confounded with the arm");
+        because(global.overrides().any(), "--catalogs, --intents or --protocol: the inputs are not the locked ones");
+        because(!provider.is_official(&base), "--base-url: the endpoint is not the provider's own");
+        let locked = [&protocol.model.id, &protocol.model.replication_id].contains(&&model);
+        because(!locked, "--model: the protocol names another");
+        because(inputs.chain.current().is_none(), "there is no lock");
+        Ok(Self {
+            provider,
+            base,
+            settings,
+            capability,
+            prices,
+            price,
+            spec,
+            prepared: Arc::new(prepared),
+            order: live.order.into(),
+            exploratory,
+        })
+    }
+
+    pub(super) fn confirmatory(&self) -> bool {
+        self.exploratory.is_empty()
+    }
+
+    pub(super) fn money(&self) -> Money {
+        Money::new(self.price.clone(), self.provider.id(), &self.settings)
+    }
+
+    /// The family of tests that the run belongs to, as the ledger names it.
+    pub(super) fn family(&self) -> &'static str {
+        if self.spec.suites.contains_key(RESULTS) { "results" } else { "levels" }
+    }
+}
+
+/// The key to send, and the variable it came from. The usual variables hold keys of the providers: they are looked at for
+/// the providers' own addresses alone, so that no key goes to a stranger by default.
+pub(super) fn key(
+    variable: Option<&str>,
+    file: Option<&std::path::Path>,
+    provider: Provider,
+    base: &BaseUrl,
+) -> Result<(Option<Key>, Option<String>), Failure> {
+    let refused = |error| Failure::new(exit::USAGE, error);
+    if let Some(file) = file {
+        return Ok((Some(Key::from_file(file).map_err(refused)?), None));
+    }
+    let official = provider.is_official(base).then(|| provider.key_variable());
+    let Some(variable) = variable.or(official) else { return Ok((None, None)) };
+    Ok((Some(Key::from_env(variable).map_err(refused)?), Some(variable.to_owned())))
+}
+
+/// The endpoint of a run.
+pub(super) fn endpoint(
+    provider: Provider,
+    base: BaseUrl,
+    key: Option<Key>,
+    inputs: &Inputs,
+    settings: &Settings,
+    timeout: u64,
+    mock: bool,
+) -> Endpoint {
+    let total = Duration::from_secs(timeout);
+    let defaults = Timeouts::default();
+    // A server that computes the whole answer before its first byte is silent for as long as it takes.
+    let timeouts = Timeouts { connect: defaults.connect.min(total), read: total, total };
+    Endpoint {
+        provider,
+        base,
+        key,
+        model: settings.model.clone(),
+        api_version: inputs.protocol.model.api_version.clone(),
+        timeouts,
+        mock,
+    }
+}
+
+fn provider_and_model(live: &LiveArgs, inputs: &Inputs) -> Result<(Provider, String), Failure> {
+    let spec = &inputs.protocol.model;
+    let named = |name: &str| if name == Provider::OpenAi.id() { Provider::OpenAi } else { Provider::Anthropic };
+    let (primary, second) = (named(&spec.provider), named(&spec.replication_provider));
+    let asked = live.provider.map(Provider::from);
+    Ok(match (asked, &live.model) {
+        (None, None) => (primary, spec.id.clone()),
+        (None, Some(model)) if *model == spec.replication_id => (second, model.clone()),
+        (None, Some(model)) => (primary, model.clone()),
+        (Some(provider), Some(model)) => (provider, model.clone()),
+        (Some(provider), None) if provider == primary => (primary, spec.id.clone()),
+        (Some(provider), None) if provider == second && live.base_url.is_none() => {
+            (second, spec.replication_id.clone())
+        }
+        (Some(provider), None) => {
+            return Err(Failure::usage(format!("name the model to ask {} for with --model", provider.id())));
+        }
+    })
+}
+
+/// The built-in prices, overlaid with somebody's own.
+fn price_table(live: &LiveArgs) -> Result<PriceTable, Failure> {
+    let built_in = PriceTable::built_in().map_err(|error| Failure::new(exit::BUG, error))?;
+    let Some(path) = &live.prices else { return Ok(built_in) };
+    let malformed = |error: anyhow::Error| Failure::new(exit::INPUT, error);
+    let text = fs::read_to_string(path).map_err(|error| malformed(anyhow::anyhow!("{}: {error}", path.display())))?;
+    let own = PriceTable::parse(&text, &path.display().to_string()).map_err(|error| malformed(error.into()))?;
+    Ok(built_in.overlaid_with(own))
+}
+
+/// The part of the protocol's run that one suite is.
+fn spec(run: &RunArgs, suite: LiveSuite, inputs: &Inputs, seed: &str) -> Result<RunSpec, Failure> {
+    let protocol = &inputs.protocol;
+    let (name, of_suite): (_, Vec<&str>) = match suite {
+        LiveSuite::Tools => (TOOLS, plan::tool_arms(protocol).collect()),
+        LiveSuite::Results => (RESULTS, plan::result_arms(protocol).collect()),
+    };
+    let arms: Vec<String> =
+        if run.arms.is_empty() { of_suite.iter().map(|&arm| arm.to_owned()).collect() } else { run.arms.clone() };
+    let mut spec = RunSpec::of(inputs, seed, &arms, run.tasks).map_err(|error| Failure::new(exit::USAGE, error))?;
+    if let (LiveSuite::Results, Some(n), Some(results)) = (suite, run.tasks, spec.suites.get_mut(name)) {
+        results.tasks = n.clamp(1, protocol.suites.results.tasks);
+    }
+    if let Some(stranger) = spec.arms.iter().find(|arm| !of_suite.contains(&arm.as_str())) {
+        return Err(Failure::usage(format!(
+            "arm `{stranger}` is not of the suite `{name}`; a live run has one, see --suite"
+        )));
+    }
+    if !spec.suites.contains_key(name) {
+        return Err(Failure::usage(format!("these catalogs hold nothing that the suite `{name}` asks about")));
+    }
+    Ok(spec)
+}

@@ -1,0 +1,82 @@
+//! Closing a live run: its responses are replayed as `bench verify` does, the episodes get their scores, the certificate is
+//! computed. Until then nobody has seen an outcome. A close that is interrupted is simply done again.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use bench_results::{
+    certificate::{Certificate, Spend},
+    record::{Manifest, Record, RunKind},
+};
+
+use super::{folder, money::Money, terms::Terms};
+use crate::{
+    conclude::{Facts, Judge},
+    inputs::Inputs,
+    run::prepare::Prepared,
+    verify::{Index, Live, Stage, replay_live},
+};
+
+/// Scores, judges and completes a record whose episodes are all there. `at` is the time of the close.
+pub fn close(
+    folder: &Path,
+    inputs: &Inputs,
+    prepared: &Prepared,
+    terms: &Terms,
+    manifest: &mut Manifest,
+    at: String,
+) -> anyhow::Result<Certificate> {
+    let reader = Record::open(folder)?;
+    let index = Index::of(folder).map_err(anyhow::Error::msg)?;
+    let family = &prepared.families[0];
+    let planned = terms.planned(inputs, family);
+    let money = money(folder, terms)?;
+    let mut judge = Judge::of_planned(inputs, prepared, &planned)?;
+    let mut scored = Vec::new();
+    let live = Live {
+        reader: &reader,
+        inputs,
+        family,
+        planned: &planned,
+        terms,
+        money: &money,
+        index: &index,
+        stage: Stage::Closing,
+    };
+    let replayed = replay_live(&live, &mut judge, &mut |episode| scored.push(episode));
+    for part in [replayed.schedule, replayed.surfaces, replayed.episodes, replayed.books] {
+        part.map_err(|why| anyhow::anyhow!("the responses on record do not lead to its episodes: {why}"))?;
+    }
+    manifest.model.returned = index.models.iter().cloned().collect();
+    manifest.finished = Some(at);
+    manifest.complete = true;
+    let certificate = judge.conclude(manifest, &facts(manifest, terms, &index))?.certificate;
+    folder::write_episodes(folder, &scored)?;
+    folder::write_certificate(folder, &certificate.bytes()?)?;
+    folder::write_manifest(folder, manifest)?;
+    Ok(certificate)
+}
+
+/// The prices of a record.
+pub(crate) fn money(folder: &Path, terms: &Terms) -> anyhow::Result<Money> {
+    let prices = folder::prices(folder)?;
+    let price = prices.row(&terms.settings.model);
+    let price = price.with_context(|| format!("the record's prices have no row for `{}`", terms.settings.model))?;
+    Ok(Money::new(price.clone(), &terms.wire, &terms.settings))
+}
+
+/// What a live record says beside its episodes.
+pub(crate) fn facts(manifest: &Manifest, terms: &Terms, index: &Index) -> Facts {
+    let books = index.books;
+    Facts {
+        attempts: books.attempts,
+        spend: Some(Spend {
+            cap: manifest.budget.unwrap_or_default(),
+            spent: books.settled,
+            unsettled: books.kept + books.suspect,
+        }),
+        digest: (manifest.kind == RunKind::Live).then(|| index.digest.clone()),
+        settings: Some(terms.settings.clone()),
+        order: terms.order,
+    }
+}

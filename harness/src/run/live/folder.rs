@@ -1,0 +1,105 @@
+//! The folder of a live run's record: everything in it but the two logs, which are the journal's.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context as _;
+use bench_protocol::prices::PriceTable;
+use bench_results::record::{
+    CERTIFICATE, Durability, EPISODES, EpisodeRecord, INPUTS, MANIFEST, Manifest, SURFACES, writer::write_whole,
+};
+
+use super::terms::{PRICES, SCHEMA, TERMS, Terms};
+use crate::inputs::Inputs;
+
+/// Name of the ledger as it was when the run started, below `inputs/`.
+pub const LEDGER: &str = "ledger.jsonl";
+
+/// Makes the folder of a new run with its inputs, its terms and its first manifest, all on disk.
+pub fn create(
+    folder: &Path,
+    inputs: &Inputs,
+    prices: &PriceTable,
+    terms: &Terms,
+    manifest: &Manifest,
+) -> anyhow::Result<()> {
+    anyhow::ensure!(!folder.exists(), "{}: there already is a record", folder.display());
+    make(&folder.join(SURFACES))?;
+    let mut files = inputs.files()?;
+    files.insert(PRICES.to_owned(), prices.to_toml()?.into_bytes().into());
+    files.insert(TERMS.to_owned(), with_line_end(serde_json::to_vec_pretty(terms)?).into());
+    for (name, bytes) in files {
+        let path = folder.join(INPUTS).join(&name);
+        if let Some(parent) = path.parent() {
+            make(parent)?;
+        }
+        write_whole(&path, &bytes, Durability::Synced)?;
+    }
+    write_manifest(folder, manifest)
+}
+
+/// Keeps the ledger as it is now beside the inputs.
+pub fn keep_ledger(folder: &Path, ledger: &Path) -> anyhow::Result<()> {
+    let bytes = read(&ledger.to_owned())?;
+    Ok(write_whole(&folder.join(INPUTS).join(LEDGER), &bytes, Durability::Synced)?)
+}
+
+/// Writes the manifest, replacing an earlier one.
+pub fn write_manifest(folder: &Path, manifest: &Manifest) -> anyhow::Result<()> {
+    let bytes = with_line_end(serde_json::to_vec_pretty(manifest)?);
+    Ok(write_whole(&folder.join(MANIFEST), &bytes, Durability::Synced)?)
+}
+
+/// Puts the scored episodes in the place of the unscored ones, which are on disk until the moment they are replaced.
+pub fn write_episodes(folder: &Path, episodes: &[EpisodeRecord]) -> anyhow::Result<()> {
+    let mut bytes = Vec::new();
+    for episode in episodes {
+        serde_json::to_writer(&mut bytes, episode)?;
+        bytes.push(b'\n');
+    }
+    Ok(write_whole(&folder.join(EPISODES), &bytes, Durability::Synced)?)
+}
+
+/// Writes the certificate.
+pub fn write_certificate(folder: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    Ok(write_whole(&folder.join(CERTIFICATE), bytes, Durability::Synced)?)
+}
+
+/// The terms of a record; none where it is no live run's.
+pub fn terms(folder: &Path) -> anyhow::Result<Option<Terms>> {
+    let path = folder.join(INPUTS).join(TERMS);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let bytes = read(&path)?;
+    let terms: Terms = serde_json::from_slice(&bytes).with_context(|| path.display().to_string())?;
+    anyhow::ensure!(
+        terms.schema == SCHEMA,
+        "{}: format {} is unknown, this binary reads {SCHEMA}",
+        path.display(),
+        terms.schema
+    );
+    Ok(Some(terms))
+}
+
+/// The price table of a record.
+pub fn prices(folder: &Path) -> anyhow::Result<PriceTable> {
+    let path = folder.join(INPUTS).join(PRICES);
+    let text = String::from_utf8(read(&path)?).with_context(|| path.display().to_string())?;
+    Ok(PriceTable::parse(&text, &path.display().to_string())?)
+}
+
+fn read(path: &PathBuf) -> anyhow::Result<Vec<u8>> {
+    fs::read(path).with_context(|| path.display().to_string())
+}
+
+fn make(folder: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())
+}
+
+fn with_line_end(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.push(b'\n');
+    bytes
+}

@@ -1,0 +1,54 @@
+//! What an attempt can cost and what it did cost: the run's price row applied to requests and replies. `verify` uses the
+//! same code.
+
+use bench_protocol::prices::{Bound, CacheWrites, CostError, Geo, Price, reserve, settle};
+use bench_results::record::Usage;
+
+use crate::{
+    meter,
+    wire::{Entry, Request, Settings},
+};
+
+/// Prices of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Money {
+    price: Price,
+    writes: CacheWrites,
+}
+
+impl Money {
+    /// The money of a run that speaks this wire format with these settings.
+    pub fn new(price: Price, wire: &str, settings: &Settings) -> Self {
+        Self { price, writes: CacheWrites::of(wire, &settings.cache) }
+    }
+
+    /// The price row.
+    pub fn price(&self) -> &Price {
+        &self.price
+    }
+
+    /// The worst case of a request with this bound, in pico-dollars. A region is never ruled out.
+    pub fn reserve(&self, bound: Bound) -> Result<u64, CostError> {
+        reserve(bound, &self.price, self.writes, Geo::Regional)
+    }
+
+    /// What a reply's usage comes to, in pico-dollars. Where the model ran is priced as a region: nothing here proves that
+    /// it was not one.
+    pub fn settle(&self, usage: &Usage) -> Result<u64, CostError> {
+        settle(&meter::tokens(usage), &self.price, Geo::Regional)
+    }
+}
+
+/// The most tokens that a request can be billed for; `body` is the encoded request.
+pub fn bound(request: &Request<'_>, body: &[u8]) -> Bound {
+    // The system prompt is one; answers to calls are one message each in one of the formats.
+    let messages = 1 + request.entries.iter().map(messages_of).sum::<usize>();
+    Bound::of_request(body.len(), request.surface.tools().len(), messages, request.settings.max_tokens)
+}
+
+fn messages_of(entry: &Entry) -> usize {
+    match entry {
+        Entry::Results(answers) => answers.len().max(1),
+        Entry::User(_) | Entry::Assistant(_) | Entry::Call { .. } => 1,
+    }
+}

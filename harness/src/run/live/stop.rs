@@ -1,0 +1,126 @@
+//! Why a run ends before its plan does, and how everybody hears of it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::watch;
+
+use crate::{
+    journal::JournalError,
+    meter::{Overrun, Refusal},
+    models::identity::Surprise,
+};
+
+/// Why a run ended early. All of it can be resumed.
+#[derive(Debug, thiserror::Error)]
+pub enum Stop {
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+    /// The ceiling, or another limit of the meter.
+    #[error(transparent)]
+    Meter(Refusal),
+    /// The provider will refuse every further request, or asks for a wait that is none.
+    #[error("the provider serves this run no longer: {0}")]
+    Provider(String),
+    /// Another model, tier or place than what was asked and priced.
+    #[error(transparent)]
+    Surprise(#[from] Surprise),
+    /// More tokens were billed than the request can hold.
+    #[error(
+        "attempt {n} was billed {input} input and {output} output tokens, more than its request can hold ({most_input} and \
+         {most_output}); compare the provider's usage page before going on"
+    )]
+    Bound {
+        /// The attempt.
+        n: u64,
+        /// Input tokens of all classes.
+        input: u128,
+        /// Output tokens.
+        output: u64,
+        /// The bound on input.
+        most_input: u64,
+        /// The bound on output.
+        most_output: u64,
+    },
+    /// An attempt cost more than its reservation.
+    #[error("{}", Refusal::Overrun(*.0))]
+    Overrun(Overrun),
+    /// Nothing but failures for a while.
+    #[error(
+        "{failures} requests in a row failed, the last one so: {last}; resume once the provider or the network is well"
+    )]
+    Breaker {
+        /// Failures in a row.
+        failures: u32,
+        /// The last of them.
+        last: String,
+    },
+    /// The record cannot be written.
+    #[error(transparent)]
+    Journal(JournalError),
+    /// Something that is no matter of the provider: an arm that does not open, a record that does not read.
+    #[error("{0}")]
+    Fault(String),
+}
+
+impl From<JournalError> for Stop {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Refused(refusal) => Self::Meter(refusal),
+            other => Self::Journal(other),
+        }
+    }
+}
+
+/// The brake of a run: pulled once, heard by all.
+#[derive(Debug)]
+pub(super) struct Brake {
+    reason: Mutex<Option<Stop>>,
+    pulled: watch::Sender<bool>,
+}
+
+impl Brake {
+    pub(super) fn new() -> Self {
+        Self { reason: Mutex::new(None), pulled: watch::Sender::new(false) }
+    }
+
+    /// Stops the run: no request leaves any more, those under way are awaited. The first reason is the run's.
+    pub(super) fn pull(&self, why: Stop) {
+        self.lock().get_or_insert(why);
+        self.pulled.send_replace(true);
+    }
+
+    pub(super) fn is_pulled(&self) -> bool {
+        *self.pulled.borrow()
+    }
+
+    /// Resolves once the brake is pulled.
+    pub(super) async fn heard(&self) {
+        // The sender lives as long as this does, so that the wait cannot fail.
+        let _ = self.pulled.subscribe().wait_for(|pulled| *pulled).await;
+    }
+
+    /// The reason, where there is one.
+    pub(super) fn take(&self) -> Option<Stop> {
+        self.lock().take()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Stop>> {
+        self.reason.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_first_reason_is_kept_and_everybody_hears() {
+        let brake = Brake::new();
+        assert!(!brake.is_pulled());
+        brake.pull(Stop::Provider("no key".to_owned()));
+        brake.pull(Stop::Interrupted);
+        brake.heard().await;
+        assert!(matches!(brake.take(), Some(Stop::Provider(_))));
+    }
+}

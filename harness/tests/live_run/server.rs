@@ -1,0 +1,214 @@
+//! A loopback server around the scripted model, in this process: what it answers depends on the draw alone, so that a run
+//! over HTTP can be held against one in process. Faults are a function of a draw and of how often it was asked.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use bench_harness::{
+    inputs::{Inputs, Overrides},
+    run::{
+        mock::Mock,
+        offline::InProcessModel as _,
+        prepare::{Prepared, RunSpec},
+    },
+};
+use bench_mock_model::Behaviour;
+use bench_results::record::DrawId;
+use bench_tasks::task::TaskId;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
+
+/// What is done instead of answering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A status and an error body; 429 comes with a wait of nothing.
+    Status(u16),
+    /// Half of the answer, then the end of the connection.
+    Cut,
+    /// The answer, spread over lines.
+    Pretty,
+}
+
+/// Decides on a fault for the n-th time (from 1) that a draw is asked.
+pub(crate) type Faults = fn(&DrawId, u32) -> Option<Fault>;
+
+/// The server.
+pub(crate) struct MockServer {
+    port: u16,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    model: Mock,
+    faults: Faults,
+    pause: Duration,
+    requests: AtomicU64,
+    asked: Mutex<BTreeMap<DrawId, u32>>,
+    canary_seen: AtomicBool,
+}
+
+/// Inputs, and families as `bench --live` prepares them for these arms and tasks.
+pub(crate) fn prepared(arms: &[&str], tasks: u64) -> (Inputs, Prepared) {
+    let inputs = Inputs::load(&Overrides::default()).unwrap();
+    let arms: Vec<String> = arms.iter().map(|&arm| arm.to_owned()).collect();
+    let spec = RunSpec::of(&inputs, &inputs.protocol.seeds.primary.clone(), &arms, Some(tasks)).unwrap();
+    let prepared = Prepared::new(&inputs, &spec).unwrap();
+    (inputs, prepared)
+}
+
+impl MockServer {
+    /// Starts it on a free port, for as long as the process lives.
+    pub(crate) fn start(arms: &[&str], tasks: u64, faults: Faults, pause: Duration) -> Self {
+        let (inputs, prepared) = prepared(arms, tasks);
+        let model = Mock::new(Behaviour::Noisy, &inputs.protocol.mock, &prepared);
+        let shared = Arc::new(Shared {
+            model,
+            faults,
+            pause,
+            requests: AtomicU64::new(0),
+            asked: Mutex::default(),
+            canary_seen: AtomicBool::new(false),
+        });
+        let (tell, told) = std::sync::mpsc::channel();
+        let serving = Arc::clone(&shared);
+        thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+                tell.send(listener.local_addr().unwrap().port()).unwrap();
+                while let Ok((stream, _)) = listener.accept().await {
+                    tokio::spawn(serve(stream, Arc::clone(&serving)));
+                }
+            });
+        });
+        Self { port: told.recv().unwrap(), shared }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Paid requests so far.
+    pub(crate) fn requests(&self) -> u64 {
+        self.shared.requests.load(Ordering::SeqCst)
+    }
+
+    /// How often each draw was asked.
+    pub(crate) fn asked(&self) -> BTreeMap<DrawId, u32> {
+        self.shared.asked.lock().unwrap().clone()
+    }
+
+    /// Whether a request carried this key.
+    pub(crate) fn saw_key(&self) -> bool {
+        self.shared.canary_seen.load(Ordering::SeqCst)
+    }
+}
+
+async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
+    let mut bytes = Vec::new();
+    while let Some((head, body)) = read(&mut stream, &mut bytes).await {
+        if head.contains("x-api-key: sk-canary") {
+            shared.canary_seen.store(true, Ordering::SeqCst);
+        }
+        let answer = if head.starts_with("get ") {
+            let id =
+                head.split_whitespace().nth(1).and_then(|path| path.rsplit('/').next()).unwrap_or_default().to_owned();
+            reply(200, &serde_json::json!({"id": id, "type": "model"}).to_string())
+        } else if head.starts_with("post /v1/messages/count_tokens") {
+            reply(200, r#"{"input_tokens":7}"#)
+        } else {
+            tokio::time::sleep(shared.pause).await;
+            let (answer, whole) = answer(&head, &body, &shared);
+            if !whole {
+                let _ = stream.write_all(&answer).await;
+                return;
+            }
+            answer
+        };
+        if stream.write_all(&answer).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The answer to a paid request, and whether the connection outlives it.
+fn answer(head: &str, body: &[u8], shared: &Shared) -> (Vec<u8>, bool) {
+    shared.requests.fetch_add(1, Ordering::SeqCst);
+    let draw = head.lines().find_map(|line| line.strip_prefix("x-bench-draw: ")).unwrap();
+    let mut parts = draw.split('/');
+    let mut part = || parts.next().unwrap().to_owned();
+    let (task, arm) = (TaskId(part()), part());
+    // Heads are read in lower case; arms are the only names in them that have capitals.
+    let arm = ["L0", "L1", "L2", "L3", "R"].into_iter().find(|id| id.to_lowercase() == arm).map_or(arm, str::to_owned);
+    let draw = DrawId { task, arm: arm.into(), turn: part().parse().unwrap() };
+    let times = {
+        let mut asked = shared.asked.lock().unwrap();
+        let times = asked.entry(draw.clone()).or_default();
+        *times += 1;
+        *times
+    };
+    let fault = (shared.faults)(&draw, times);
+    if let Some(Fault::Status(status)) = fault {
+        let error = r#"{"type":"error","error":{"type":"some_error","message":"as scripted"}}"#;
+        return (reply(status, error), true);
+    }
+    let text = String::from_utf8(shared.model.respond(body, &draw).unwrap()).unwrap();
+    match fault {
+        Some(Fault::Cut) => {
+            let mut whole = reply(200, &text);
+            whole.truncate(whole.len() - text.len() / 2);
+            (whole, false)
+        }
+        Some(Fault::Pretty) => {
+            let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            (reply(200, &serde_json::to_string_pretty(&value).unwrap()), true)
+        }
+        Some(Fault::Status(_)) | None => (reply(200, &text), true),
+    }
+}
+
+fn reply(status: u16, body: &str) -> Vec<u8> {
+    let wait = if status == 429 { "retry-after: 0\r\n" } else { "" };
+    format!(
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n{wait}content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+/// One request: its head in lower case, its body. What follows stays in `bytes`.
+async fn read(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Option<(String, Vec<u8>)> {
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        // A client that speaks TLS is told in the plain words of HTTP.
+        if bytes.first() == Some(&0x16) {
+            let _ = stream.write_all(&reply(400, "{}")).await;
+            return None;
+        }
+        if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&bytes[..at]).to_lowercase();
+            let length: usize = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "))
+                .map_or(0, |length| length.parse().unwrap());
+            if bytes.len() >= at + 4 + length {
+                let body = bytes[at + 4..at + 4 + length].to_vec();
+                bytes.drain(..at + 4 + length);
+                return Some((head, body));
+            }
+        }
+        match stream.read(&mut piece).await {
+            Ok(0) | Err(_) => return None,
+            Ok(count) => bytes.extend_from_slice(&piece[..count]),
+        }
+    }
+}
