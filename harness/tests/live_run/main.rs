@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod kills;
 mod refusals;
 mod secrets;
 mod server;

@@ -52,6 +52,7 @@ struct Shared {
     faults: Faults,
     pause: Duration,
     requests: AtomicU64,
+    billed: AtomicU64,
     asked: Mutex<BTreeMap<DrawId, u32>>,
     canary_seen: AtomicBool,
 }
@@ -75,6 +76,7 @@ impl MockServer {
             faults,
             pause,
             requests: AtomicU64::new(0),
+            billed: AtomicU64::new(0),
             asked: Mutex::default(),
             canary_seen: AtomicBool::new(false),
         });
@@ -100,6 +102,11 @@ impl MockServer {
     /// Paid requests so far.
     pub(crate) fn requests(&self) -> u64 {
         self.shared.requests.load(Ordering::SeqCst)
+    }
+
+    /// Pico-dollars that it bills: for every answer it began, whether it arrived or not.
+    pub(crate) fn billed(&self) -> u64 {
+        self.shared.billed.load(Ordering::SeqCst)
     }
 
     /// How often each draw was asked.
@@ -162,6 +169,8 @@ fn answer(head: &str, body: &[u8], shared: &Shared) -> (Vec<u8>, bool) {
         return (reply(status, error), true);
     }
     let text = String::from_utf8(shared.model.respond(body, &draw).unwrap()).unwrap();
+    let usage: serde_json::Value = serde_json::from_str(&text).unwrap();
+    shared.billed.fetch_add(price(&usage["usage"]), Ordering::SeqCst);
     match fault {
         Some(Fault::Cut) => {
             let mut whole = reply(200, &text);
@@ -174,6 +183,19 @@ fn answer(head: &str, body: &[u8], shared: &Shared) -> (Vec<u8>, bool) {
         }
         Some(Fault::Status(_)) | None => (reply(200, &text), true),
     }
+}
+
+/// What the protocol's model costs, in pico-dollars, written down here a second time.
+fn price(usage: &serde_json::Value) -> u64 {
+    [
+        ("input_tokens", 1_000_000),
+        ("cache_creation_input_tokens", 1_250_000),
+        ("cache_read_input_tokens", 100_000),
+        ("output_tokens", 5_000_000),
+    ]
+    .into_iter()
+    .map(|(class, rate)| usage[class].as_u64().unwrap() * rate)
+    .sum()
 }
 
 fn reply(status: u16, body: &str) -> Vec<u8> {

@@ -25,6 +25,9 @@ pub enum Durability {
 
 const BUFFER: usize = 1 << 18;
 
+/// How the name of a file begins that is being written and has not taken its place yet.
+pub const UNFINISHED: &str = ".writing-";
+
 /// An append-only log of JSON lines.
 #[derive(Debug)]
 struct Log {
@@ -232,7 +235,7 @@ impl Drop for RecordWriter {
 pub fn write_whole(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), RecordError> {
     let at = |source| RecordError::Io { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".writing-").tempfile_in(folder).map_err(at)?;
+    let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder).map_err(at)?;
     file.write_all(bytes).map_err(at)?;
     if durability == Durability::Synced {
         file.as_file().sync_all().map_err(at)?;

@@ -19,7 +19,7 @@ use crate::{
     meter::{Limits, Refusal},
     models::Model,
     run::{
-        live::{self, Report, Setup, Stop, close::close, money::Money, terms::Terms},
+        live::{self, Report, Setup, Stop, close::close, folder, money::Money, terms::Terms},
         prepare::{Prepared, RESULTS},
     },
 };
@@ -65,10 +65,13 @@ impl Session<'_> {
             Limits { budget: self.manifest.budget.unwrap_or_default(), per_attempt: None, attempts: Some(attempts) };
         // Only money needs a disk that has it before the request leaves.
         let durability = if self.money.price().is_free() { Durability::Buffered } else { Durability::Synced };
-        Journal::open(&self.folder, limits, durability).map_err(|error| {
+        let opened = Journal::open(&self.folder, limits, durability).map_err(|error| {
             let code = if matches!(error, JournalError::Budget(_)) { exit::USAGE } else { exit::INPUT };
             Failure::new(code, error)
-        })
+        })?;
+        // The journal's lock says that nobody else is writing here.
+        folder::sweep(&self.folder).map_err(|error| Failure::new(exit::INPUT, error))?;
+        Ok(opened)
     }
 
     /// Runs what is not on record, and closes the run where everything is.

@@ -8,7 +8,8 @@ use std::{
 use anyhow::Context as _;
 use bench_protocol::prices::PriceTable;
 use bench_results::record::{
-    CERTIFICATE, Durability, EPISODES, EpisodeRecord, INPUTS, MANIFEST, Manifest, SURFACES, writer::write_whole,
+    CERTIFICATE, Durability, EPISODES, EpisodeRecord, INPUTS, MANIFEST, Manifest, SURFACES,
+    writer::{UNFINISHED, write_whole},
 };
 
 use super::terms::{PRICES, SCHEMA, TERMS, Terms};
@@ -38,6 +39,20 @@ pub fn create(
         write_whole(&path, &bytes, Durability::Synced)?;
     }
     write_manifest(folder, manifest)
+}
+
+/// Takes away files that a killed process was still writing beside their places. Nobody else may be writing the record.
+pub fn sweep(folder: &Path) -> anyhow::Result<()> {
+    for folder in [folder.to_owned(), folder.join(SURFACES), folder.join(INPUTS)] {
+        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let path = entry.with_context(|| folder.display().to_string())?.path();
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            if name.starts_with(UNFINISHED) {
+                fs::remove_file(&path).with_context(|| path.display().to_string())?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Keeps the ledger as it is now beside the inputs.
