@@ -24,3 +24,8 @@ snapshots:
 differential:
     @command -v python3 >/dev/null || { echo "python3 is missing: the comparison runs a Python package" >&2; exit 31; }
     cargo build --release && python3 scripts/differential.py
+
+# One live run against a small real language model on this machine (exploratory, about an hour); needs Python 3.10 and a registry.
+local-model *ARGS:
+    @command -v python3 >/dev/null || { echo "python3 is missing: the model's server runs in Python" >&2; exit 31; }
+    cargo build --release && python3 scripts/local-model.py {{ARGS}}
