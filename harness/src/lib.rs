@@ -6,6 +6,7 @@ pub mod capture;
 pub mod cli;
 pub mod conclude;
 pub mod episode;
+pub mod estimate;
 pub mod exit;
 pub mod inputs;
 pub mod journal;

@@ -9,7 +9,7 @@ use std::{
 use bench_mock_model::Behaviour;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::live::args::{LiveArgs, ResumeArgs, RunsArgs};
+use super::live::args::{LiveArgs, PlanArgs, ResumeArgs, RunsArgs};
 use crate::inputs::Overrides;
 
 /// A pre-registered accuracy benchmark harness for MCP compressors.
@@ -117,6 +117,8 @@ pub enum Command {
     Protocol(ProtocolArgs),
     /// Recompute a record's tasks, surfaces, scores, statistics and certificate.
     Verify(VerifyArgs),
+    /// Power, cost and time of a live run, before anything is spent.
+    Plan(PlanArgs),
     /// Go on with a live run exactly where it ended.
     Resume(ResumeArgs),
     /// List runs: ids, state, model, cost.

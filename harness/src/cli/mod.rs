@@ -60,6 +60,7 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
             Some(argument) => Err(Failure::usage(format!("{argument} is for live runs: add --live"))),
             None => check::run(&cli.run, &cli.global, &inputs, output),
         },
+        Some(Command::Plan(args)) => live::plan(args, &cli.global, &inputs, output),
         Some(Command::Resume(args)) => live::resume(args, output),
         Some(Command::Runs(args)) => live::runs(args, &inputs, output),
         Some(Command::Tasks(args)) => tasks::run(args, &inputs, output),

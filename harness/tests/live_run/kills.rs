@@ -138,6 +138,9 @@ fn one_interrupt_saves_and_a_resumed_run_is_the_undisturbed_one() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let runs = stdout(bench(folder.path()).arg("runs"), 0);
     assert!(runs.contains("stopped"), "{runs}");
+    // Nobody learns an outcome before the close.
+    let episodes = fs::read_to_string(only_run(folder.path()).join("episodes.jsonl")).unwrap();
+    assert!(!episodes.is_empty() && !episodes.contains("\"selection\""), "{episodes}");
     assert!(resume(folder.path()).status().unwrap().success());
     // Requests under way were awaited: nothing is kept for an unknown outcome.
     assert!(server.asked().values().all(|&times| times == 1));
@@ -158,7 +161,7 @@ fn a_second_interrupt_stops_at_once_and_keeps_what_may_have_been_billed() {
     }
     let start = std::time::Instant::now();
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(start.elapsed() < Duration::from_millis(1_000), "it waited");
+    assert!(start.elapsed() < Duration::from_secs(1), "it waited");
 }
 
 #[test]

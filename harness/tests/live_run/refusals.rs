@@ -10,7 +10,7 @@ use bench_harness::{
 use bench_protocol::digest::Digest;
 
 use crate::{
-    common::{bench, stderr},
+    common::{bench, stderr, stdout},
     server::MockServer,
     support::ARMS,
 };
@@ -135,4 +135,25 @@ fn a_ceiling_below_the_first_request_stops_the_run_before_it() {
     let message = stderr(command.args(["--budget-usd", "0.001"]), 12);
     assert!(message.contains("budget reached") && message.contains("bench resume r"), "{message}");
     assert_eq!(server.requests(), 0);
+}
+
+#[test]
+fn a_ceiling_that_may_not_hold_a_confirmatory_run_is_refused_with_one_that_would() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut plan = bench(folder.path());
+    let document: serde_json::Value = serde_json::from_str(&stdout(plan.args(["plan", "--json"]), 0)).unwrap();
+    assert_eq!(document["exploratory"], serde_json::json!([]));
+    let upper = document["total"]["upper"].as_u64().unwrap();
+    // Enough for the run that the protocol was written for, and not for a tenth of it.
+    assert!((20_000_000_000_000..80_000_000_000_000).contains(&upper), "{upper}");
+    let fits = upper.div_ceil(1_000_000_000_000).to_string();
+    let mut command = bench(folder.path());
+    command
+        .args(["--live", "--budget-usd", "5"])
+        .env("ANTHROPIC_API_KEY", "sk-x")
+        .env("HTTPS_PROXY", "http://127.0.0.1:9");
+    let next = format!("--budget-usd {fits} ");
+    refused(&mut command, folder.path(), 2, &["cut short", &next, "--exploratory --tasks"]);
+    let table = stdout(bench(folder.path()).args(["plan", "--budget-usd", &fits]), 0);
+    assert!(table.contains("holds the upper estimate") && table.contains("power 0."), "{table}");
 }

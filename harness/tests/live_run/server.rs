@@ -55,6 +55,8 @@ struct Shared {
     billed: AtomicU64,
     asked: Mutex<BTreeMap<DrawId, u32>>,
     canary_seen: AtomicBool,
+    /// A text in a tool list that the free count refuses.
+    refused: Mutex<Option<&'static str>>,
 }
 
 /// Inputs, and families as `bench --live` prepares them for these arms and tasks.
@@ -79,6 +81,7 @@ impl MockServer {
             billed: AtomicU64::new(0),
             asked: Mutex::default(),
             canary_seen: AtomicBool::new(false),
+            refused: Mutex::new(None),
         });
         let (tell, told) = std::sync::mpsc::channel();
         let serving = Arc::clone(&shared);
@@ -97,6 +100,11 @@ impl MockServer {
 
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Refuses, when asked to count, every request that holds this text.
+    pub(crate) fn refuse(&self, text: &'static str) {
+        *self.shared.refused.lock().unwrap() = Some(text);
     }
 
     /// Paid requests so far.
@@ -131,7 +139,12 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
                 head.split_whitespace().nth(1).and_then(|path| path.rsplit('/').next()).unwrap_or_default().to_owned();
             reply(200, &serde_json::json!({"id": id, "type": "model"}).to_string())
         } else if head.starts_with("post /v1/messages/count_tokens") {
-            reply(200, r#"{"input_tokens":7}"#)
+            let refused = *shared.refused.lock().unwrap();
+            if refused.is_some_and(|text| String::from_utf8_lossy(&body).contains(text)) {
+                reply(400, r#"{"error":{"type":"invalid_request_error","message":"no such schema"}}"#)
+            } else {
+                reply(200, r#"{"input_tokens":7}"#)
+            }
         } else {
             tokio::time::sleep(shared.pause).await;
             let (answer, whole) = answer(&head, &body, &shared);

@@ -117,6 +117,20 @@ impl From<OrderArg> for Order {
     }
 }
 
+/// `bench plan`.
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    /// Only these arms (the reference is always run).
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub arms: Vec<String>,
+    /// Only the first N tasks.
+    #[arg(long, value_name = "N")]
+    pub tasks: Option<u64>,
+    /// The run that is planned. With `--live`, everything that would refuse it is checked too.
+    #[command(flatten)]
+    pub live: LiveArgs,
+}
+
 /// `bench resume`.
 #[derive(Debug, Args)]
 pub struct ResumeArgs {

@@ -3,6 +3,7 @@
 
 pub(super) mod args;
 mod clock;
+mod plan;
 mod progress;
 mod quantiles;
 mod resume;
@@ -18,8 +19,9 @@ use bench_protocol::{digest::Digest, lock::Drift};
 use bench_results::record::{Deviation, FormatVersion, Manifest, ModelIds, RunKind};
 use session::{LEDGER, Outcome, Session, append, folder_of, ledger_run};
 use tokio::runtime::Runtime;
-use undertaking::{Undertaking, endpoint, key};
+use undertaking::{Part, Undertaking, endpoint, key};
 
+pub(super) use plan::run as plan;
 pub(super) use resume::run as resume;
 pub(super) use runs::run as runs;
 
@@ -35,7 +37,7 @@ use crate::{
     inputs::Inputs,
     ledger::{Chain, ChainError, Event, Ledger, LedgerError, RunId},
     locking,
-    models::{BaseUrl, Count, Lifecycle, Model, ModelError, Provider, connect},
+    models::{BaseUrl, Count, Key, Lifecycle, Model, ModelError, Provider, connect},
     run::live::{
         folder,
         terms::{self, SCHEMA, Terms},
@@ -54,16 +56,12 @@ pub(super) fn run(
     let budget = live.budget_usd.ok_or_else(|| {
         Failure::usage("a live run needs a ceiling: give --budget-usd N (0 will do for a model that is free)")
     })?;
-    let undertaking = Undertaking::new(run, live, global, inputs)?;
+    let undertaking = Undertaking::new(Part { arms: &run.arms, tasks: run.tasks }, live, global, inputs)?;
     if let Some(arm) = run.require.as_ref().filter(|arm| !undertaking.spec.arms.contains(arm)) {
         return Err(Failure::usage(format!("--require {arm}: that arm is not part of this run")));
     }
-    let lock = lock(&undertaking, global, inputs, output)?;
+    let Start { lock, chain, key, variable } = may_start(&undertaking, live, global, inputs, budget, output)?;
     let ledger = Ledger::at(LEDGER);
-    let chain = ledger.read().map_err(|error| Failure::new(exit::INPUT, error))?;
-    first_look(&undertaking, lock.as_ref(), &chain)?;
-    let (key, variable) =
-        key(live.api_key_env.as_deref(), live.api_key_file.as_deref(), undertaking.provider, &undertaking.base)?;
     if !undertaking.confirmatory() {
         output.talk(&format!("exploratory, it can never certify: {}", undertaking.exploratory.join("; ")));
     }
@@ -132,6 +130,32 @@ pub(super) fn run(
     let (journal, recovered) = session.open()?;
     let outcome = session.run(journal, &recovered, output)?;
     conclude(outcome, run.require.as_deref(), &folder, output)
+}
+
+/// What a run that may start rests on.
+struct Start {
+    lock: Option<Digest>,
+    chain: Chain,
+    key: Option<Key>,
+    variable: Option<String>,
+}
+
+/// Everything that refuses a run without asking anybody: a drifted lock, a second look, no key, a ceiling that is too low.
+fn may_start(
+    undertaking: &Undertaking,
+    live: &LiveArgs,
+    global: &GlobalArgs,
+    inputs: &Inputs,
+    budget: u64,
+    output: &Output,
+) -> Result<Start, Failure> {
+    let lock = lock(undertaking, global, inputs, output)?;
+    let chain = Ledger::at(LEDGER).read().map_err(|error| Failure::new(exit::INPUT, error))?;
+    first_look(undertaking, lock.as_ref(), &chain)?;
+    let (key, variable) =
+        key(live.api_key_env.as_deref(), live.api_key_file.as_deref(), undertaking.provider, &undertaking.base)?;
+    plan::must_fit(undertaking, inputs, budget)?;
+    Ok(Start { lock, chain, key, variable })
 }
 
 /// Prints what a part of a run came to.

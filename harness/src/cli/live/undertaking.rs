@@ -9,10 +9,7 @@ use super::{
     clock,
 };
 use crate::{
-    cli::{
-        args::{GlobalArgs, RunArgs},
-        failure::Failure,
-    },
+    cli::{args::GlobalArgs, failure::Failure},
     exit,
     inputs::Inputs,
     models::{
@@ -26,6 +23,13 @@ use crate::{
     },
     wire::Settings,
 };
+
+/// The part of a suite that is asked for; by default all of it.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) arms: &'a [String],
+    pub(super) tasks: Option<u64>,
+}
 
 /// A live run that could be started.
 pub(in crate::cli) struct Undertaking {
@@ -44,12 +48,7 @@ pub(in crate::cli) struct Undertaking {
 
 impl Undertaking {
     /// Checks the arguments against inputs, capabilities and prices.
-    pub(in crate::cli) fn new(
-        run: &RunArgs,
-        live: &LiveArgs,
-        global: &GlobalArgs,
-        inputs: &Inputs,
-    ) -> Result<Self, Failure> {
+    pub(super) fn new(part: Part<'_>, live: &LiveArgs, global: &GlobalArgs, inputs: &Inputs) -> Result<Self, Failure> {
         let protocol = &inputs.protocol;
         let (provider, model) = provider_and_model(live, inputs)?;
         let refused = |error| Failure::new(exit::USAGE, error);
@@ -68,7 +67,7 @@ impl Undertaking {
         let settings = capability.settings(protocol);
         let seed =
             if model == protocol.model.replication_id { &protocol.seeds.replication } else { &protocol.seeds.primary };
-        let spec = spec(run, live.suite, inputs, seed)?;
+        let spec = spec(part, live.suite, inputs, seed)?;
         let prepared = Prepared::new(inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
         for arm in &prepared.families[0].arms {
             if live.suite == LiveSuite::Tools {
@@ -83,8 +82,8 @@ impl Undertaking {
             }
         };
         because(live.exploratory, "--exploratory");
-        because(!run.arms.is_empty(), "--arms: arms were chosen by hand");
-        because(run.tasks.is_some(), "--tasks: tasks were chosen by hand");
+        because(!part.arms.is_empty(), "--arms: arms were chosen by hand");
+        because(part.tasks.is_some(), "--tasks: tasks were chosen by hand");
         because(live.order == OrderArg::Blocked, "--order blocked: drift is confounded with the arm");
         because(global.overrides().any(), "--catalogs, --intents or --protocol: the inputs are not the locked ones");
         because(!provider.is_official(&base), "--base-url: the endpoint is not the provider's own");
@@ -192,16 +191,16 @@ fn price_table(live: &LiveArgs) -> Result<PriceTable, Failure> {
 }
 
 /// The part of the protocol's run that one suite is.
-fn spec(run: &RunArgs, suite: LiveSuite, inputs: &Inputs, seed: &str) -> Result<RunSpec, Failure> {
+fn spec(part: Part<'_>, suite: LiveSuite, inputs: &Inputs, seed: &str) -> Result<RunSpec, Failure> {
     let protocol = &inputs.protocol;
     let (name, of_suite): (_, Vec<&str>) = match suite {
         LiveSuite::Tools => (TOOLS, plan::tool_arms(protocol).collect()),
         LiveSuite::Results => (RESULTS, plan::result_arms(protocol).collect()),
     };
     let arms: Vec<String> =
-        if run.arms.is_empty() { of_suite.iter().map(|&arm| arm.to_owned()).collect() } else { run.arms.clone() };
-    let mut spec = RunSpec::of(inputs, seed, &arms, run.tasks).map_err(|error| Failure::new(exit::USAGE, error))?;
-    if let (LiveSuite::Results, Some(n), Some(results)) = (suite, run.tasks, spec.suites.get_mut(name)) {
+        if part.arms.is_empty() { of_suite.iter().map(|&arm| arm.to_owned()).collect() } else { part.arms.to_vec() };
+    let mut spec = RunSpec::of(inputs, seed, &arms, part.tasks).map_err(|error| Failure::new(exit::USAGE, error))?;
+    if let (LiveSuite::Results, Some(n), Some(results)) = (suite, part.tasks, spec.suites.get_mut(name)) {
         results.tasks = n.clamp(1, protocol.suites.results.tasks);
     }
     if let Some(stranger) = spec.arms.iter().find(|arm| !of_suite.contains(&arm.as_str())) {
