@@ -14,7 +14,7 @@ use bench_results::{
 use serde::Serialize;
 
 pub(crate) use index::Index;
-pub(crate) use live::{Live, Stage, replay as replay_live};
+pub(crate) use live::{Live, Stage, replay as replay_live, wire_of};
 
 use crate::{
     conclude::{Facts, Judge},
