@@ -1,6 +1,8 @@
 //! The checklist of CONSORT for non-inferiority and equivalence trials (Piaggio and others 2012), in its order, each item
 //! with the field that answers it. Wording is ours.
 
+use std::collections::BTreeSet;
+
 use bench_protocol::verdict::FamilyKind;
 use serde::Serialize;
 
@@ -22,234 +24,201 @@ pub struct Item {
     pub met: bool,
 }
 
+impl Item {
+    fn new(number: &str, asks: &str, field: &str, answer: impl Into<String>) -> Self {
+        Self {
+            number: number.to_owned(),
+            asks: asks.to_owned(),
+            answer: tame(&answer.into(), 600),
+            field: field.to_owned(),
+            met: true,
+        }
+    }
+
+    fn met(self, met: bool) -> Self {
+        Self { met, ..self }
+    }
+}
+
 /// Fills the checklist.
 pub(super) fn checklist(manifest: &Manifest, certificate: &Certificate, sources: &Sources) -> Vec<Item> {
-    let protocol = &sources.protocol;
+    let mut all = design(manifest, certificate);
+    all.extend(methods(certificate, sources));
+    all.extend(outcome(certificate));
+    all
+}
+
+fn design(manifest: &Manifest, certificate: &Certificate) -> Vec<Item> {
     let rule = &certificate.rule;
-    let family = |kind| certificate.families.get(&kind);
-    let reference = certificate.families.values().map(|one| one.reference.to_string()).collect::<Vec<_>>().join(", ");
-    let tasks = |kind| family(kind).map_or(0, |one| one.tasks);
-    let flow_missing: u64 = certificate.arms.iter().map(|arm| arm.flow.missing).sum();
-    let orders: Vec<String> = certificate.families.values().map(|one| one.order.to_string()).collect();
-    let origins: std::collections::BTreeSet<&str> =
-        certificate.subjects.values().map(|subject| subject.origin.as_str()).collect();
-    let power = certificate.power.as_ref().map_or_else(
-        || {
-            format!(
-                "discordance {}, difference {}, power {} per endpoint{}",
-                protocol.power.discordance,
-                protocol.power.difference,
-                protocol.power.target_per_endpoint,
-                if certificate.underpowered { "; the protocol says that its sizes do not reach this" } else { "" }
-            )
-        },
-        |power| format!("{}, {} replicates, size at most {} ppm", power.method, power.replicates, power.sup_size_ppm),
-    );
-    let items: Vec<(&str, &str, String, &str, bool)> = vec![
-        (
+    let tasks = |kind| certificate.families.get(&kind).map_or(0, |one| one.tasks);
+    let references: Vec<&str> = certificate.families.values().map(|one| &*one.reference).collect();
+    let endpoints: BTreeSet<&str> =
+        certificate.families.values().flat_map(|one| &one.endpoints).map(|at| at.name()).collect();
+    let endpoints: Vec<&str> = endpoints.into_iter().collect();
+    let (deviations, earlier) = (manifest.deviations.len(), certificate.locks.len().saturating_sub(1));
+    let model = &certificate.model;
+    vec![
+        Item::new(
             "1a",
             "a non-inferiority comparison, said so",
-            "non-inferiority of each level against its reference".to_owned(),
             "rule.gates",
-            true,
+            "non-inferiority of each level against its reference",
         ),
-        (
+        Item::new(
             "2a",
             "why non-inferiority",
-            "a compressor is bought for its savings: it must not lose accuracy by more than the margin".to_owned(),
-            "docs/",
-            true,
+            "docs/report.md",
+            "a compressor is bought for its savings: it must not lose accuracy by more than the margin",
         ),
-        (
+        Item::new(
             "2b",
             "hypotheses, margin and its reason",
-            format!("worse by {} or more is rejected, on every endpoint; the margin is the protocol's", rule.margin),
             "rule.margin",
-            true,
+            format!("worse by {} or more is to be rejected, on every endpoint", rule.margin),
         ),
-        ("3a", "design", "paired: every arm runs the same tasks, in fresh sessions".to_owned(), "schedule.rule", true),
-        (
+        Item::new("3a", "design", "schedule.rule", "paired: every arm runs the same tasks, in fresh sessions"),
+        Item::new(
             "3b",
             "changes after the start",
-            format!(
-                "{} deviations, {} locks before this one",
-                manifest.deviations.len(),
-                certificate.locks.len().saturating_sub(1)
-            ),
             "deviations, locks",
-            true,
+            format!("{deviations} deviations; {earlier} locks before this one"),
         ),
-        (
+        Item::new(
             "4a",
             "who takes part",
+            "tasks, catalogs",
             format!(
                 "{} tool tasks, {} result tasks over {} catalogs",
-                tasks(FamilyKind::Levels),
+                tasks(FamilyKind::Levels) + tasks(FamilyKind::Products),
                 tasks(FamilyKind::Results),
                 certificate.catalogs.len()
             ),
-            "tasks, catalogs",
-            true,
         ),
-        (
-            "4b",
-            "setting",
-            format!("model {} of {}", certificate.model.asked, certificate.model.provider),
-            "model",
-            true,
-        ),
-        (
+        Item::new("4b", "setting", "model", format!("model {} of {}", model.asked, model.provider)),
+        Item::new(
             "5",
             "what each arm is, and the reference",
-            format!("reference: {reference}; each arm's initial surface by digest"),
             "subjects.*.surface",
-            true,
+            format!("reference: {}; each arm's initial surface by digest", references.join(", ")),
         ),
-        (
-            "6a",
-            "outcomes",
-            certificate
-                .families
-                .values()
-                .flat_map(|one| &one.endpoints)
-                .map(|at| at.name())
-                .collect::<Vec<_>>()
-                .join(", "),
-            "families.*.endpoints",
-            true,
-        ),
-        (
-            "6b",
-            "changes of outcomes",
-            "none is possible under one lock".to_owned(),
-            "locks",
-            !certificate.locks.is_empty(),
-        ),
-        ("7a", "sample size and its assumptions", power, "power", true),
-        (
+        Item::new("6a", "outcomes", "families.*.endpoints", endpoints.join(", ")),
+        Item::new("6b", "changes of outcomes", "locks", locked(certificate, "none: the lock fixes them"))
+            .met(!certificate.locks.is_empty()),
+    ]
+}
+
+fn locked(certificate: &Certificate, answer: &str) -> String {
+    if certificate.locks.is_empty() { "no lock covers these inputs".to_owned() } else { answer.to_owned() }
+}
+
+fn methods(certificate: &Certificate, sources: &Sources) -> Vec<Item> {
+    let (rule, plan) = (&certificate.rule, &sources.protocol.power);
+    let reach = if certificate.underpowered { "; the protocol says that its sizes do not reach this" } else { "" };
+    let planned = format!(
+        "discordance {}, difference {}, power {} per endpoint{reach}",
+        plan.discordance, plan.difference, plan.target_per_endpoint
+    );
+    let simulated = certificate.power.as_ref().map(|power| {
+        format!("; {}, {} replicates, size at most {} ppm", power.method, power.replicates, power.sup_size_ppm)
+    });
+    let schedule = &certificate.schedule;
+    vec![
+        Item::new("7a", "sample size and its assumptions", "power", planned + &simulated.unwrap_or_default()),
+        Item::new(
             "7b",
             "looks and stopping",
-            "one look: nothing is scored before the run is closed".to_owned(),
             "results/ledger.jsonl",
-            true,
+            "one look: nothing is scored before the run is closed",
         ),
-        (
+        Item::new(
             "8–10",
             "order of arms, how it is drawn and by whom",
-            format!("{}, from the seed text `{}`", certificate.schedule.rule, certificate.schedule.seed),
             "schedule",
-            true,
+            format!("{}, from the seed text `{}`", schedule.rule, schedule.seed),
         ),
-        (
+        Item::new(
             "11a",
             "blinding",
-            "arms see neither request nor gold; scoring is a program that does not know the arm".to_owned(),
             "tasks.*.digest",
-            true,
+            "arms see neither request nor gold; scoring is a program that does not know the arm",
         ),
-        ("12a", "methods; one- or two-sided level", format!("one-sided {}; {}", rule.alpha, rule.gates), "rule", true),
-        (
+        Item::new(
+            "12a",
+            "methods; one- or two-sided level",
+            "rule",
+            format!("one-sided {}; {}", rule.alpha, rule.gates),
+        ),
+        Item::new(
             "12b",
             "further analyses",
-            "first calls, look-first calls, other readings of missing outcomes, cost".to_owned(),
             "levels[].endpoints.*.missing",
-            true,
+            "first calls, look-first calls, other readings of missing outcomes, cost",
         ),
-        (
-            "13a",
-            "flow",
-            format!("{} arms, {flow_missing} outcomes missing", certificate.arms.len()),
-            "arms[].flow",
-            true,
-        ),
-        (
+    ]
+}
+
+fn outcome(certificate: &Certificate) -> Vec<Item> {
+    let missing: u64 = certificate.arms.iter().map(|arm| arm.flow.missing).sum();
+    let orders: Vec<String> = certificate.families.values().map(|one| one.order.to_string()).collect();
+    let makers: BTreeSet<&str> = certificate.subjects.values().map(|subject| subject.origin.as_str()).collect();
+    let makers: Vec<&str> = makers.into_iter().collect();
+    let days = certificate.model.days.as_ref();
+    let lock = certificate.locks.first().map(|lock| lock.id.to_string()).unwrap_or_default();
+    vec![
+        Item::new("13a", "flow", "arms[].flow", format!("{} arms, {missing} outcomes missing", certificate.arms.len())),
+        Item::new(
             "14a",
             "dates",
-            certificate
-                .model
-                .days
-                .as_ref()
-                .map_or_else(|| "none: a scripted model has no dates".to_owned(), |days| days.join(" to ")),
             "model.days",
-            true,
+            days.map_or_else(|| "none: a scripted model has no dates".to_owned(), |days| days.join(" to ")),
         ),
-        (
-            "15",
-            "baseline",
-            "the reference's own rates, against the assay's floor".to_owned(),
-            "families.*.floors",
-            true,
-        ),
-        (
+        Item::new("15", "baseline", "families.*.floors", "the reference's own rates, against the assay's floor"),
+        Item::new(
             "16",
             "numbers analysed, both analysis sets",
-            "worst case (primary), complete pairs, both wrong".to_owned(),
             "levels[].endpoints.*.missing",
-            true,
+            "worst case (primary), complete pairs, both wrong",
         ),
-        (
+        Item::new(
             "17a",
             "effects with intervals; the figure against the margin",
-            "intervals of two levels, and the figure above".to_owned(),
             "levels[].endpoints.*.intervals",
-            !certificate.levels.is_empty(),
-        ),
-        (
+            "intervals of two levels, and the figure above",
+        )
+        .met(!certificate.levels.is_empty()),
+        Item::new(
             "18",
             "other analyses; multiplicity",
-            format!("order of claims: {}", orders.join(", ")),
             "families.*.order",
-            true,
+            format!("order of claims: {}", orders.join(", ")),
         ),
-        (
+        Item::new(
             "19",
             "harms",
-            "tools broken, requests without a tool, invalid calls, turns, cost, latency".to_owned(),
             "levels[].harm, levels[].abstain, arms[]",
-            true,
+            "tools broken, requests that no tool serves, invalid calls, turns, cost, latency",
         ),
-        ("20", "limits", format!("{} sentences", certificate.limits.len()), "limits", true),
-        (
+        Item::new("20", "limits", "limits", format!("{} sentences", certificate.limits.len())),
+        Item::new(
             "21",
             "to what the result extends",
-            "other requests to these tools; other tools only where tool-robust".to_owned(),
             "levels[].tool_robust",
-            true,
+            "other requests to these tools; other tools only where tool-robust",
         ),
-        ("22", "interpretation tied to the margin", "the verdict sentences".to_owned(), "levels[].status", true),
-        (
-            "23",
-            "registration",
-            certificate
-                .locks
-                .first()
-                .map_or_else(|| "no lock covers these inputs".to_owned(), |lock| lock.id.to_string()),
-            "locks",
-            !certificate.locks.is_empty(),
-        ),
-        (
+        Item::new("22", "interpretation tied to the margin", "levels[].status", "the verdict sentences"),
+        Item::new("23", "registration", "locks", locked(certificate, &lock)).met(!certificate.locks.is_empty()),
+        Item::new(
             "24",
             "access to the protocol",
-            format!("digest {}; its text is below", certificate.protocol),
             "protocol",
-            true,
+            format!("digest {}; its text is on this page", certificate.protocol),
         ),
-        (
+        Item::new(
             "25",
             "who paid, and who made what is tested",
-            format!("made by: {}; who paid is not recorded", origins.into_iter().collect::<Vec<_>>().join(", ")),
             "subjects.*.origin",
-            false,
-        ),
-    ];
-    items
-        .into_iter()
-        .map(|(number, asks, answer, field, met)| Item {
-            number: number.to_owned(),
-            asks: asks.to_owned(),
-            answer: tame(&answer, 600),
-            field: field.to_owned(),
-            met,
-        })
-        .collect()
+            format!("made by: {}; who paid is not recorded", makers.join(", ")),
+        )
+        .met(false),
+    ]
 }

@@ -76,8 +76,8 @@ fn cell(text: &str) -> String {
     if formula { format!("'{tamed}") } else { tamed }
 }
 
-fn number(value: impl ToString) -> String {
-    value.to_string()
+fn number(value: impl Into<u64>) -> String {
+    value.into().to_string()
 }
 
 fn optional(value: Option<impl ToString>) -> String {
@@ -122,8 +122,8 @@ fn episode_row(run: &str, family: &str, task: &TaskFacts, episode: &EpisodeRecor
         cell(&task.stratum),
         cell(&episode.arm),
         number(episode.turns),
-        number(episode.calls.len()),
-        number(invalid),
+        number(episode.calls.len() as u64),
+        number(invalid as u64),
         number(episode.meta_calls),
         number(episode.rejected_calls),
     ];

@@ -132,7 +132,7 @@ fn draw(area: &Area<'_>, scale: &Scale, rows: &[&EffectRow], layout: Layout, hei
     let zero = scale.x(0.0);
     line(area, INK, 1, (zero, TOP), (zero, bottom))?;
     dashed(area, margin, TOP - 6, bottom)?;
-    let caption = format!("margin {}", points(&format!("{}", -scale.margin / 100.0)));
+    let caption = format!("margin {}", points(&(-scale.margin / 100.0).to_string()));
     area.draw_text(&caption, &style(&MARGIN, 15, HPos::Center), (margin, TOP - 14))?;
     let unit =
         if layout.values > 100 { "difference from the reference, percentage points" } else { "percentage points" };
