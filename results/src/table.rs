@@ -9,6 +9,7 @@ use bench_protocol::verdict::FamilyKind;
 
 use crate::certificate::Certificate;
 
+pub(crate) use rows::{control_word, group, signed, status_word};
 pub use sentence::{MOCK_IS_NO_EVIDENCE, sentences};
 
 /// Widest line, in characters.

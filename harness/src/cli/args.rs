@@ -9,7 +9,10 @@ use std::{
 use bench_mock_model::Behaviour;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::live::args::{LiveArgs, PlanArgs, ResumeArgs, RunsArgs};
+use super::{
+    live::args::{LiveArgs, PlanArgs, ResumeArgs, RunsArgs},
+    report::args::ReportArgs,
+};
 use crate::inputs::Overrides;
 
 /// A pre-registered accuracy benchmark harness for MCP compressors.
@@ -119,6 +122,8 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Power, cost and time of a live run, before anything is spent.
     Plan(PlanArgs),
+    /// A run for readers: one HTML page, Markdown, tables, or one JSON document.
+    Report(ReportArgs),
     /// Go on with a live run exactly where it ended.
     Resume(ResumeArgs),
     /// List runs: ids, state, model, cost.

@@ -11,6 +11,7 @@ mod live;
 mod output;
 mod progress;
 mod protocol;
+mod report;
 mod stats;
 mod surface;
 mod tasks;
@@ -69,6 +70,7 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         Some(Command::Stats(args)) => stats::run(args, &inputs.protocol, output),
         Some(Command::Protocol(args)) => protocol::run(args, &inputs, output),
         Some(Command::Verify(args)) => verify::run(args, output),
+        Some(Command::Report(args)) => report::run(args, output),
         Some(Command::Arms(args)) => arms::run(args, &inputs, output),
         Some(Command::Catalog(args)) => catalog::run(args, &inputs, output),
     }

@@ -150,20 +150,24 @@ fn verdict(certificate: &Certificate, family: FamilyKind, arm: &ArmReport) -> St
     }
     match control(certificate, family, &arm.arm) {
         None => "not run".to_owned(),
-        Some(control) => match (control.demand, control.behaved) {
-            (Demand::Agrees, true) => "agrees",
-            (Demand::Agrees, false) => "TOO NOISY",
-            (Demand::NotCertified, true) => "caught",
-            (Demand::NotCertified, false) => "NOT CAUGHT",
-            (Demand::Damage, true) => "damage seen",
-            (Demand::Damage, false) => "NO DAMAGE SEEN",
-        }
-        .to_owned(),
+        Some(control) => control_word(control).to_owned(),
+    }
+}
+
+/// What a control showed, in a word; capitals where it did not do what it must.
+pub(crate) fn control_word(control: &ControlReport) -> &'static str {
+    match (control.demand, control.behaved) {
+        (Demand::Agrees, true) => "agrees",
+        (Demand::Agrees, false) => "TOO NOISY",
+        (Demand::NotCertified, true) => "caught",
+        (Demand::NotCertified, false) => "NOT CAUGHT",
+        (Demand::Damage, true) => "damage seen",
+        (Demand::Damage, false) => "NO DAMAGE SEEN",
     }
 }
 
 /// The verdict word; a mock's words say that they are a mock's.
-pub(super) fn status_word(status: Status, kind: RunKind) -> &'static str {
+pub(crate) fn status_word(status: Status, kind: RunKind) -> &'static str {
     match (kind, status) {
         (RunKind::Live, status) => status.word(),
         (RunKind::Plumbing, Status::Certified) => "would certify (mock)",
@@ -192,13 +196,13 @@ fn percent(rate: Fraction) -> String {
 }
 
 /// One decimal with its sign; zero has none.
-pub(super) fn signed(x: f64) -> String {
+pub(crate) fn signed(x: f64) -> String {
     let text = format!("{x:+.1}");
     if matches!(text.as_str(), "+0.0" | "-0.0") { "0.0".to_owned() } else { text }
 }
 
 /// Thousands apart: `9,688`.
-pub(super) fn group(n: u64) -> String {
+pub(crate) fn group(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (place, digit) in digits.chars().enumerate() {

@@ -1,0 +1,136 @@
+//! `bench report`: a record for readers, in four formats.
+
+pub(super) mod args;
+mod scenes;
+mod source;
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use bench_results::{
+    record::{Durability, Record, writer::write_whole},
+    report::{CheckLine, Report, ReportError, csv, html, markdown},
+};
+
+use self::{
+    args::{ReportArgs, Table},
+    scenes::Stage,
+};
+use super::{failure::Failure, output::Output};
+use crate::{
+    exit,
+    inputs::Inputs,
+    run::prepare::{Prepared, RunSpec},
+    verify::verify,
+};
+
+/// The formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Html,
+    Markdown,
+    Csv(Table),
+    Json,
+}
+
+impl Format {
+    fn of(args: &ReportArgs, json: bool) -> Result<Self, Failure> {
+        match (args.html, args.markdown, args.csv, json) {
+            (true, _, _, false) => Ok(Self::Html),
+            (_, true, _, false) => Ok(Self::Markdown),
+            (_, _, Some(table), false) => Ok(Self::Csv(table)),
+            (false, false, None, true) => Ok(Self::Json),
+            (false, false, None, false) => {
+                Err(Failure::usage("choose a format: --html, --markdown, --csv, --csv=attempts or --json"))
+            }
+            _ => Err(Failure::usage("--json is a format of its own here: choose one")),
+        }
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8, Failure> {
+    let format = Format::of(args, output.json)?;
+    let folder = folder(args)?;
+    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    if let Some(path) = file {
+        writable(path)?;
+    }
+    let record = Record::open(&folder).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let text = render(format, &record, args.unverified)?;
+    match file {
+        Some(path) => {
+            write_whole(path, &text, Durability::None).map_err(|error| Failure::new(exit::INPUT, error))?;
+            output.talk(&format!("report: {}, {} bytes", path.display(), text.len()));
+        }
+        None => output.product().write_all(&text)?,
+    }
+    Ok(exit::OK)
+}
+
+fn folder(args: &ReportArgs) -> Result<PathBuf, Failure> {
+    let direct = PathBuf::from(&args.run);
+    let folder = if direct.is_dir() { direct } else { args.out.join(&args.run) };
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    Err(Failure::usage(format!(
+        "`{}` is neither a folder nor a run under {}; `bench runs` lists them",
+        args.run,
+        args.out.display()
+    )))
+}
+
+/// A target that cannot be written fails before the work, not after it.
+fn writable(path: &Path) -> Result<(), Failure> {
+    let at = |error: io::Error| Failure::new(exit::INPUT, anyhow::anyhow!("{}: {error}", path.display()));
+    if path.is_dir() {
+        return Err(Failure::usage(format!("{} is a folder; name a file", path.display())));
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let meta = fs::metadata(parent).map_err(at)?;
+    if !meta.is_dir() {
+        return Err(Failure::usage(format!("{} is no folder", parent.display())));
+    }
+    tempfile::tempfile_in(parent).map(drop).map_err(at)
+}
+
+fn render(format: Format, record: &Record, unverified: bool) -> Result<Vec<u8>, Failure> {
+    let failed = |error: ReportError| Failure::new(exit::INPUT, error);
+    let mut out = Vec::new();
+    // Attempts need none of the inputs.
+    if format == Format::Csv(Table::Attempts) {
+        csv::attempts(record, &mut out).map_err(failed)?;
+        return Ok(out);
+    }
+    let inputs = Inputs::of_record(&record.inputs())?;
+    let manifest = record.manifest();
+    let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
+    let prepared = Prepared::new(&inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let mut sources = source::sources(record, &inputs, &prepared).map_err(|error| Failure::new(exit::INPUT, error))?;
+    if format == Format::Csv(Table::Episodes) {
+        csv::episodes(record, &sources, &mut out).map_err(failed)?;
+        return Ok(out);
+    }
+    // An open run is not verified: a verification re-scores it, and nobody looks before it is closed.
+    if manifest.complete && !unverified {
+        let verified = verify(record.folder());
+        let line = |check: &crate::verify::Check| CheckLine {
+            name: check.name.to_string(),
+            pass: check.pass,
+            evidence: check.evidence.clone(),
+        };
+        sources.checks = verified.checks.iter().map(line).collect();
+        sources.not_shown = verified.not_shown.to_string();
+    }
+    let stage = Stage::new(record, &inputs, &prepared).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let report = Report::of(record, &sources, &stage).map_err(failed)?;
+    let text = match format {
+        Format::Markdown => markdown::render(&report),
+        Format::Json => report.json().map_err(failed)?,
+        Format::Html | Format::Csv(_) => html::render(&report).map_err(failed)?,
+    };
+    Ok(text.into_bytes())
+}

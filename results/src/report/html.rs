@@ -1,0 +1,207 @@
+//! One HTML file that holds everything: no script, no network, light and dark, and it prints.
+//!
+//! A policy in the page forbids scripts and loads, should ever something slip through the escaping of the templates.
+
+mod cost;
+mod definitions;
+mod effects;
+mod flow;
+mod happened;
+mod losses;
+mod pairs;
+mod parts;
+mod standing;
+mod verdicts;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::{Outcomes, Report, ReportError, RunView};
+use crate::table::MOCK_IS_NO_EVIDENCE;
+
+const STYLE: &str = include_str!("html/style.css");
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'";
+
+/// The page.
+///
+/// # Errors
+/// A figure could not be drawn.
+pub fn render(report: &Report) -> Result<String, ReportError> {
+    let run = &report.run;
+    let body = match &report.outcomes {
+        Some(outcomes) => closed(report, outcomes)?,
+        None => open(report),
+    };
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "bench: run " (run.id) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                a.skip href="#main" { "Skip to the report" }
+                header {
+                    p.brand { "bench" span { " · report of a run" } }
+                    (identity(run))
+                }
+                main id="main" { (body) }
+                footer {
+                    p { "Made from the record alone: the same record gives the same bytes. "
+                        code { "bench verify " (run.id) } " recomputes what it says." }
+                }
+            }
+        }
+    };
+    Ok(page.into_string() + "\n")
+}
+
+fn identity(run: &RunView) -> Markup {
+    let state = match (run.complete, run.confirmatory) {
+        (false, _) => "open",
+        (true, true) => "confirmatory",
+        (true, false) if run.mock => "plumbing",
+        (true, false) => "exploratory",
+    };
+    html! {
+        dl.facts {
+            div { dt { "run" } dd { code { (run.id) } } }
+            div { dt { "kind" } dd { (state) } }
+            @for (name, value) in &run.model { div { dt { (name) } dd { bdi { (value) } } } }
+            @for (name, value) in &run.times { div { dt { (name) } dd { (value) } } }
+        }
+    }
+}
+
+fn mock_banner(run: &RunView) -> Markup {
+    html! { @if run.mock { p.mock role="note" { strong { "Plumbing. " } (MOCK_IS_NO_EVIDENCE) } } }
+}
+
+/// A run that is still open: nobody has seen an outcome, and this page is no exception.
+fn open(report: &Report) -> Markup {
+    html! {
+        section id="verdict" {
+            h1 { "No verdict yet" }
+            (mock_banner(&report.run))
+            p.lead { "The run is open. Nothing is scored before it is closed, so this page shows its flow and nothing else." }
+        }
+        (flow::section(report))
+        (standing::sections(report))
+        (standing::origins(&report.origins))
+    }
+}
+
+fn closed(report: &Report, outcomes: &Outcomes) -> Result<Markup, ReportError> {
+    let sections = [
+        ("effects", "Effects"),
+        ("flow", "Flow"),
+        ("controls", "Controls"),
+        ("losses", "Losses"),
+        ("pairs", "Pairs"),
+        ("context", "Context"),
+        ("cost", "Cost"),
+        ("happened", "What happened"),
+        ("definitions", "Definitions"),
+        ("protocol", "Protocol"),
+        ("checks", "Checks"),
+        ("origins", "Origins"),
+        ("consort", "CONSORT"),
+    ];
+    Ok(html! {
+        section id="verdict" {
+            h1 { "Verdict" }
+            (mock_banner(&report.run))
+            (verdicts::cards(outcomes))
+        }
+        nav aria-label="Sections" { ul { @for (id, title) in sections { li { a href={ "#" (id) } { (title) } } } } }
+        (effects::section(outcomes)?)
+        (flow::section(report))
+        (verdicts::controls(outcomes))
+        (losses::section(outcomes))
+        (pairs::section(outcomes))
+        (cost::context(outcomes))
+        (cost::section(outcomes))
+        (happened::section(outcomes))
+        (definitions::section(outcomes))
+        (standing::sections(report))
+        (standing::origins(&report.origins))
+        (standing::checklist(outcomes))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture;
+
+    /// Tags and attributes without text: what a reader's browser is given to build.
+    fn skeleton(html: &str) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        let body = html.split_once("<body>").unwrap().1;
+        for part in body.split('<').skip(1) {
+            let tag = part.split('>').next().unwrap();
+            let name: String = tag.chars().take_while(|c| !c.is_whitespace()).collect();
+            let id = tag.split("id=\"").nth(1).and_then(|rest| rest.split('"').next());
+            if matches!(name.as_str(), "section" | "h1" | "h2" | "h3" | "table" | "details" | "svg" | "nav" | "caption")
+            {
+                let line = id.map_or_else(|| name.clone(), |id| format!("{name} #{id}"));
+                match lines.last_mut() {
+                    Some(last) if last.split(" ×").next() == Some(&line) => {
+                        let times = last.split(" ×").nth(1).map_or(1, |times| times.parse::<u32>().unwrap());
+                        *last = format!("{line} ×{}", times + 1);
+                    }
+                    _ => lines.push(line),
+                }
+            }
+        }
+        lines.join("\n")
+    }
+
+    #[test]
+    fn the_structure_of_a_small_run_is_this() {
+        let page = render(&fixture::run(200, true).report()).unwrap();
+        insta::assert_snapshot!(skeleton(&page));
+    }
+
+    #[test]
+    fn the_same_record_gives_the_same_bytes() {
+        let run = fixture::run(120, true);
+        assert_eq!(render(&run.report()).unwrap(), render(&run.report()).unwrap());
+    }
+
+    #[test]
+    fn nothing_is_loaded_and_nothing_runs() {
+        let page = render(&fixture::run(120, true).report()).unwrap();
+        for forbidden in
+            ["<script", "http://", "https://", "javascript:", "<img", "<iframe", "<link", "url(", "@import", " onclick"]
+        {
+            assert!(!page.contains(forbidden), "{forbidden}");
+        }
+    }
+
+    #[test]
+    fn an_open_run_shows_flow_and_no_outcome() {
+        let page = render(&fixture::run(120, false).report()).unwrap();
+        assert!(page.contains("No verdict yet") && page.contains("id=\"flow\""));
+        for section in ["effects", "losses", "pairs", "controls", "cost", "happened"] {
+            assert!(!page.contains(&format!("id=\"{section}\"")), "{section}");
+        }
+    }
+
+    #[test]
+    fn hostile_text_is_shown_as_text_and_bounded() {
+        let mut run = fixture::run(200, true);
+        run.make_hostile();
+        let report = run.report();
+        let page = render(&report).unwrap();
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "the utterance is shown");
+        assert!(page.contains("⟨U+202E⟩"), "overrides of direction are spelled out");
+        assert!(!page.contains('\u{202E}') && !page.contains("<script"));
+        assert!(!page.contains("\" onmouseover=\""), "no attribute is broken out of");
+        assert!(page.len() < 3 << 20, "{} bytes from megabytes of text", page.len());
+        assert!(report.json().unwrap().len() < 6 << 20);
+    }
+}
