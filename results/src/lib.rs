@@ -4,6 +4,7 @@
 //! The way of the data is `record → analysis → certificate → table`, one direction, no loops.
 
 pub mod analysis;
+pub mod attestation;
 pub mod certificate;
 pub mod record;
 pub mod table;

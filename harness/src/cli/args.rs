@@ -9,7 +9,12 @@ use std::{
 use bench_mock_model::Behaviour;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::live::args::{LiveArgs, ResumeArgs, RunsArgs};
+use super::{
+    live::args::{LiveArgs, ResumeArgs, RunsArgs},
+    publish::args::{
+        BundleArgs, CompletionsArgs, DiffArgs, KeyArgs, RescoreArgs, ShowArgs, SignArgs, VerdictArgs, VerifyArgs,
+    },
+};
 use crate::inputs::Overrides;
 
 /// A pre-registered accuracy benchmark harness for MCP compressors.
@@ -121,6 +126,24 @@ pub enum Command {
     Resume(ResumeArgs),
     /// List runs: ids, state, model, cost.
     Runs(RunsArgs),
+    /// What a product may turn on: the default rule over a primary and a replication run.
+    Verdict(VerdictArgs),
+    /// Print what a model saw and did on one task.
+    Show(ShowArgs),
+    /// Compare two runs, pair by pair.
+    Diff(DiffArgs),
+    /// Score and judge an old record under the rules in force now (post hoc).
+    Rescore(RescoreArgs),
+    /// Pack a record into one archive, the same bytes wherever it is packed.
+    Bundle(BundleArgs),
+    /// Make a key for signing.
+    Key(KeyArgs),
+    /// Verify a record and sign what was found.
+    Sign(SignArgs),
+    /// Print completions for a shell.
+    Completions(CompletionsArgs),
+    /// Print the man page.
+    Man,
     /// List the arms.
     Arms(ArmsArgs),
     /// Capture the tool list of an MCP server, or look at catalogs for oddities.
@@ -267,16 +290,6 @@ pub enum YesNo {
     Yes,
     /// No.
     No,
-}
-
-/// `bench verify`.
-#[derive(Debug, Args)]
-pub struct VerifyArgs {
-    /// A record's folder, or a run id under `--out`.
-    pub run: String,
-    /// Folder for records.
-    #[arg(long, value_name = "DIR", default_value = "results/runs")]
-    pub out: PathBuf,
 }
 
 /// `bench arms`.
