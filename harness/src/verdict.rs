@@ -126,8 +126,7 @@ pub fn answer(protocol: &Protocol, runs: &[Verified]) -> Result<Answer, VerdictE
         let replication = of(Role::Replication, FamilyKind::Results, real);
         let primary = of(Role::Primary, FamilyKind::Results, real);
         let both = |arm: &str| {
-            certified(primary.as_deref(), arm)
-                && (!rule.require_replication || certified(replication.as_deref(), arm))
+            certified(primary.as_deref(), arm) && (!rule.require_replication || certified(replication.as_deref(), arm))
         };
         protocol.arms.results.iter().filter(|arm| both(arm)).map(|arm| Arc::from(arm.as_str())).collect()
     };
@@ -151,9 +150,12 @@ fn because(protocol: &Protocol, placed: &[Placed]) -> Vec<String> {
             protocol.model.replication_id, protocol.seeds.replication
         ));
     }
-    all.extend(placed.iter().filter(|run| !run.can_certify).map(|run| {
-        format!("run {} is exploratory or answered by a scripted model: it certifies nothing", run.run)
-    }));
+    all.extend(
+        placed
+            .iter()
+            .filter(|run| !run.can_certify)
+            .map(|run| format!("run {} is exploratory or answered by a scripted model: it certifies nothing", run.run)),
+    );
     all
 }
 

@@ -48,7 +48,9 @@ pub enum AttestationError {
         predicate: String,
     },
     /// The algorithm or canonical form inside the statement is not the one that is used.
-    #[error("the statement names algorithm `{algorithm}` and form `{form}`; only `{ALGORITHM}` and `{CANONICAL}` are known")]
+    #[error(
+        "the statement names algorithm `{algorithm}` and form `{form}`; only `{ALGORITHM}` and `{CANONICAL}` are known"
+    )]
     Algorithm {
         /// The algorithm named.
         algorithm: String,

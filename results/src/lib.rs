@@ -6,5 +6,6 @@
 pub mod analysis;
 pub mod attestation;
 pub mod certificate;
+pub mod reanalysis;
 pub mod record;
 pub mod table;

@@ -66,9 +66,9 @@ pub fn of_record(name: &str) -> Result<(), BundleError> {
     let (top, rest) = name.split_once('/').map_or((name, None), |(top, rest)| (top, Some(rest)));
     let fits = match (top, rest) {
         (INPUTS, Some(_)) => true,
-        (SURFACES, Some(file)) => file.strip_suffix(".json").is_some_and(|hex| {
-            hex.len() == 64 && hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        }),
+        (SURFACES, Some(file)) => file
+            .strip_suffix(".json")
+            .is_some_and(|hex| hex.len() == 64 && hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))),
         (INPUTS | SURFACES, None) | (_, Some(_)) => false,
         (file, None) => is_top_level(file),
     };
@@ -121,9 +121,25 @@ mod tests {
             assert!(of_record(name).is_ok(), "{name}");
         }
         for name in [
-            "", "/etc/passwd", "../x", "inputs/../../x", "inputs//x", "inputs/./x", "inputs", "surfaces",
-            "surfaces/x.json", "C:/x", "inputs\\x", "inputs/\u{202e}x", "inputs/a\nb", "inputs/.ssh/id",
-            "evil.sh", "manifest.json/x", "inputs/a/b/c/d", "inputs/x.", &"i".repeat(200),
+            "",
+            "/etc/passwd",
+            "../x",
+            "inputs/../../x",
+            "inputs//x",
+            "inputs/./x",
+            "inputs",
+            "surfaces",
+            "surfaces/x.json",
+            "C:/x",
+            "inputs\\x",
+            "inputs/\u{202e}x",
+            "inputs/a\nb",
+            "inputs/.ssh/id",
+            "evil.sh",
+            "manifest.json/x",
+            "inputs/a/b/c/d",
+            "inputs/x.",
+            &"i".repeat(200),
         ] {
             assert!(of_record(name).is_err(), "{name}");
         }

@@ -82,9 +82,13 @@ impl Unpacker<'_> {
             if kind != EntryType::Regular {
                 return Err(BundleError::Kind { name: full.escape_debug().to_string(), kind: word(kind) });
             }
-            let (top, name) = full.split_once('/').map(|(top, name)| (top.to_owned(), name.to_owned())).ok_or_else(
-                || BundleError::Name { name: full.escape_debug().to_string(), why: "it stands outside of the run's folder" },
-            )?;
+            let (top, name) =
+                full.split_once('/').map(|(top, name)| (top.to_owned(), name.to_owned())).ok_or_else(|| {
+                    BundleError::Name {
+                        name: full.escape_debug().to_string(),
+                        why: "it stands outside of the run's folder",
+                    }
+                })?;
             layout::of_record(&name)?;
             if !self.seen.insert(name.to_ascii_lowercase()) {
                 return Err(BundleError::Twice { name });

@@ -236,12 +236,15 @@ pub struct StatsArgs {
         value_name = "N11,N10,N01,N00",
         value_delimiter = ',',
         num_args = 1,
-        required_unless_present = "margins"
+        required_unless_present_any = ["margins", "published"]
     )]
     pub table: Vec<u64>,
     /// Right under raw, right under the arm, tasks: worst-case p over every split.
     #[arg(long, value_name = "RAW_RIGHT,ARM_RIGHT,N", value_delimiter = ',', num_args = 1, conflicts_with = "table")]
     pub margins: Vec<u64>,
+    /// Counts that somebody published, as a file: every split and clustering that fits them, read by the gates.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["table", "margins", "margin", "alpha"])]
+    pub published: Option<PathBuf>,
     /// Non-inferiority margin; by default the protocol's.
     #[arg(long, value_name = "D")]
     pub margin: Option<String>,

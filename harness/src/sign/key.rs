@@ -140,9 +140,9 @@ impl PublicKey {
     /// # Errors
     /// Not one, or one that anybody can sign for.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
-        let text =
-            fs::read_to_string(path).map_err(|source| KeyError::Io { path: path.to_owned(), source })?;
-        let hint = if text.contains(SECRET_LABEL) { "; this is a secret key, give the file that ends in .pub" } else { "" };
+        let text = fs::read_to_string(path).map_err(|source| KeyError::Io { path: path.to_owned(), source })?;
+        let hint =
+            if text.contains(SECRET_LABEL) { "; this is a secret key, give the file that ends in .pub" } else { "" };
         unpem(&text, PUBLIC_LABEL, &PUBLIC_DER)
             .and_then(|bytes| VerifyingKey::from_bytes(&bytes).ok())
             .filter(|key| !key.is_weak())

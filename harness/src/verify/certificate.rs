@@ -91,8 +91,7 @@ pub(super) fn adds_up(bytes: &[u8]) -> Result<String, (bool, String)> {
     if canonical != bytes {
         return Err((false, "its bytes are not canonical".to_owned()));
     }
-    let margin: Margin =
-        certificate.rule.margin.parse().map_err(|_| (false, "its margin is no number".to_owned()))?;
+    let margin: Margin = certificate.rule.margin.parse().map_err(|_| (false, "its margin is no number".to_owned()))?;
     let exact = ExactCache::new();
     let mut tables = 0;
     for level in &certificate.levels {
@@ -114,8 +113,8 @@ fn gates_pass(level: &LevelReport) -> bool {
 }
 
 fn endpoint_adds_up(name: &str, seen: &EndpointReport, margin: Margin, exact: &ExactCache) -> Found {
-    let table = PairedTable::new(seen.both, seen.loss, seen.gain, seen.neither)
-        .map_err(|error| format!("{name}: {error}"))?;
+    let table =
+        PairedTable::new(seen.both, seen.loss, seen.gain, seen.neither).map_err(|error| format!("{name}: {error}"))?;
     if table.n() != seen.n || table.counts().net() != seen.difference.num || seen.difference.den != seen.n {
         return Err(format!("{name}: its four cells do not add up to its n and difference"));
     }
@@ -126,8 +125,9 @@ fn endpoint_adds_up(name: &str, seen: &EndpointReport, margin: Margin, exact: &E
         ("p_boot", p_value(bootstrap_p(counts, margin)), &seen.gates.p_boot),
     ];
     match expected.into_iter().find(|(_, computed, stated)| computed != *stated) {
-        Some((what, computed, stated)) => Err(format!("{name}: {what} is stated as {stated}, its cells give {computed}")),
+        Some((what, computed, stated)) => {
+            Err(format!("{name}: {what} is stated as {stated}, its cells give {computed}"))
+        }
         None => Ok(String::new()),
     }
 }
-

@@ -56,7 +56,9 @@ fn started(manifest: &Manifest, chain: &Chain) -> Found {
 /// no second confirmatory run of one lock, model and family is a rule of its reading.
 fn one_look(manifest: &Manifest, kept: &Chain, now: &Chain) -> Found {
     if !now.entries().starts_with(kept.entries()) {
-        return Err("the published ledger does not begin with the one kept: entries were changed or taken out".to_owned());
+        return Err(
+            "the published ledger does not begin with the one kept: entries were changed or taken out".to_owned()
+        );
     }
     let (start, last) = now
         .runs()

@@ -34,8 +34,7 @@ use crate::{
     locking,
     run::{
         live::{
-            close,
-            folder,
+            close, folder,
             terms::{self, Terms},
         },
         prepare::{Prepared, RunSpec},
@@ -242,4 +241,3 @@ fn lock(reader: &Record, inputs: &Inputs) -> Result<String, String> {
         Err(drifted.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
     }
 }
-

@@ -18,7 +18,9 @@ pub(super) fn check(report: &mut Report, reader: &Record, key: Option<&PublicKey
     let path = reader.folder().join(ATTESTATION);
     if !path.is_file() {
         match key {
-            Some(key) => report.add(NAME, exit::VERIFY_LEDGER, Err(format!("not signed; key {} was asked for", key.id()))),
+            Some(key) => {
+                report.add(NAME, exit::VERIFY_LEDGER, Err(format!("not signed; key {} was asked for", key.id())))
+            }
             None => report.note(NAME, exit::VERIFY_LEDGER, "not signed"),
         }
         return;
@@ -28,7 +30,10 @@ pub(super) fn check(report: &mut Report, reader: &Record, key: Option<&PublicKey
         (Ok(signed), Some(key)) => report.add(NAME, exit::VERIFY_LEDGER, signed_by(reader, &signed, key)),
         (Ok(signed), None) => {
             let who: Vec<String> = signed.iter().map(|(ids, one)| said(ids, one)).collect();
-            let why = format!("its files are those that were signed; whose keys these are is not checked without --key: {}", who.join("; "));
+            let why = format!(
+                "its files are those that were signed; whose keys these are is not checked without --key: {}",
+                who.join("; ")
+            );
             report.note(NAME, exit::VERIFY_LEDGER, why);
         }
     }

@@ -31,7 +31,9 @@ pub(super) fn tasks(reader: &Record, prepared: &Prepared) -> Found {
                 return Err(format!("suite {name}: the certificate states {stated}, the seed makes {made}"));
             }
             Some(_) => texts.push(format!("{} of suite {name} re-made, digest equal", family.tasks.len())),
-            None => texts.push(format!("{} of suite {name} re-made, the certificate states no digest", family.tasks.len())),
+            None => {
+                texts.push(format!("{} of suite {name} re-made, the certificate states no digest", family.tasks.len()))
+            }
         }
     }
     Ok(texts.join("; "))
@@ -75,7 +77,7 @@ pub(super) fn controls(report: &mut Report, manifest: &Manifest, inputs: &Inputs
 
 /// Every episode without an outcome must say why: its last attempt failed with a status or an error.
 pub(super) fn missing(reader: &Record, certificate: &Certificate) -> Found {
-    let unattempted: u64 = certificate.arms.iter().map(|arm| arm.flow.planned - arm.flow.attempted).sum();
+    let unattempted: u64 = certificate.arms.iter().map(|arm| arm.flow.planned.saturating_sub(arm.flow.attempted)).sum();
     if unattempted > 0 {
         return Err(format!("{unattempted} planned episodes were never attempted"));
     }

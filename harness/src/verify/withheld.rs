@@ -4,19 +4,22 @@
 use std::path::Path;
 
 use bench_protocol::{lock::Chain, spec::Protocol};
-use bench_results::record::{Record, RunKind};
+use bench_results::record::Record;
 
 use super::{
     certificate::adds_up,
     certificate_code, ledger,
     report::{Found, Report},
 };
-use crate::{bundle::Contents, exit};
+use crate::{
+    bundle::{Contents, layout},
+    exit,
+};
 
 /// Makes the checks that are left.
 pub(super) fn verify(report: &mut Report, reader: &Record, contents: &Contents, published: Option<&Path>) {
     report.add("lock", exit::VERIFY_INPUTS, lock(reader));
-    if reader.manifest().kind == RunKind::Live {
+    if reader.inputs().join(layout::LEDGER).is_file() {
         ledger::check(report, reader, published);
     }
     let found = reader.certificate().map_err(|error| (false, error.to_string())).and_then(|bytes| adds_up(&bytes));
@@ -29,8 +32,10 @@ pub(super) fn verify(report: &mut Report, reader: &Record, contents: &Contents, 
         ("books", exit::VERIFY_BOOKS),
         ("certificate", exit::VERIFY_CERTIFICATE),
     ] {
-        let why = format!("not made: {} files are withheld; their digests are here, so that they can be shown later",
-            contents.withheld.len());
+        let why = format!(
+            "not made: {} files are withheld; their digests are here, so that they can be shown later",
+            contents.withheld.len()
+        );
         report.note(name, code, why);
     }
 }

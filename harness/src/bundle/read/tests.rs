@@ -92,8 +92,7 @@ fn what_quotes_a_catalog_is_withheld_with_its_digest() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, name).unwrap();
     }
-    let contents =
-        pack(folder.path(), "r1", &BTreeMap::new(), Options { redact: true, time: 0 }, Vec::new()).unwrap();
+    let contents = pack(folder.path(), "r1", &BTreeMap::new(), Options { redact: true, time: 0 }, Vec::new()).unwrap();
     assert_eq!(contents.files.keys().collect::<Vec<_>>(), ["certificate.json", "inputs/protocol.toml"]);
     assert_eq!(contents.withheld["attempts.jsonl"].digest, Digest::of(b"attempts.jsonl"));
     assert!(contents.withheld.contains_key("inputs/catalogs/git.json") && !contents.consequences.is_empty());
@@ -102,7 +101,8 @@ fn what_quotes_a_catalog_is_withheld_with_its_digest() {
 #[test]
 fn paths_that_lead_elsewhere_are_refused() {
     let list = listing(&[]);
-    for path in ["r1/../../x", "/etc/x", "../x", "r1//x", "x", "r1/inputs/../../../x", "r2/manifest.json", "r1/evil.sh"] {
+    for path in ["r1/../../x", "/etc/x", "../x", "r1//x", "x", "r1/inputs/../../../x", "r2/manifest.json", "r1/evil.sh"]
+    {
         let why = refused(&[("r1/bundle.json", FILE, &list), (path, FILE, b"x")]);
         assert!(why.contains("path of a record"), "{path}: {why}");
     }
@@ -150,10 +150,9 @@ fn bombs_end_at_their_limit() {
     let list = listing(&[("attempts.jsonl", &zeros)]);
     let bytes = archive(&[("r1/bundle.json", FILE, &list), ("r1/attempts.jsonl", FILE, &zeros)]);
     assert!(unpacked(&bytes, &Limits::default()).is_ok(), "four megabytes are no bomb by themselves");
-    for limits in [
-        Limits { bytes: 1 << 20, ..Limits::default() },
-        Limits { ratio: 10, ratio_from: 1 << 20, ..Limits::default() },
-    ] {
+    for limits in
+        [Limits { bytes: 1 << 20, ..Limits::default() }, Limits { ratio: 10, ratio_from: 1 << 20, ..Limits::default() }]
+    {
         let why = unpacked(&bytes, &limits).unwrap_err().to_string();
         assert!(why.contains("1048576 bytes unpacked"), "{why}");
     }

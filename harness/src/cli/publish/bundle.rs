@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bench_results::record::{Record, RunKind};
+use bench_results::record::Record;
 
 use super::args::BundleArgs;
 use crate::{
@@ -22,7 +22,8 @@ pub(in crate::cli) fn run(args: &BundleArgs, output: &mut Output) -> Result<u8, 
     let record = Record::open(found.folder()).map_err(|error| Failure::new(exit::INPUT, error))?;
     let id = record.manifest().id.clone();
     let mut extra = BTreeMap::new();
-    if record.manifest().kind == RunKind::Live && args.ledger.is_file() {
+    // Only a run that stands in a ledger keeps a copy of it.
+    if record.inputs().join(layout::LEDGER).is_file() && args.ledger.is_file() {
         extra.insert(layout::LEDGER.to_owned(), fs::read(&args.ledger)?);
     }
     let options = Options { redact: args.redact, time: source_date()? };
@@ -80,9 +81,9 @@ fn to_file(
 /// `SOURCE_DATE_EPOCH` (reproducible-builds.org), else zero.
 fn source_date() -> Result<u32, Failure> {
     match std::env::var("SOURCE_DATE_EPOCH") {
-        Ok(text) => text.parse().map_err(|_| {
-            Failure::usage(format!("SOURCE_DATE_EPOCH is `{text}`, not a number of seconds below 2^32"))
-        }),
+        Ok(text) => text
+            .parse()
+            .map_err(|_| Failure::usage(format!("SOURCE_DATE_EPOCH is `{text}`, not a number of seconds below 2^32"))),
         Err(_) => Ok(0),
     }
 }

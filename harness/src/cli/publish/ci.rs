@@ -36,7 +36,10 @@ impl CiArgs {
         let at = |path: &Path, error: std::io::Error| {
             Failure::new(exit::USAGE, anyhow::Error::new(error).context(path.display().to_string()))
         };
-        let junit = self.junit.as_ref().map(|path| Ok::<_, Failure>((path.clone(), File::create(path).map_err(|e| at(path, e))?)));
+        let junit = self
+            .junit
+            .as_ref()
+            .map(|path| Ok::<_, Failure>((path.clone(), File::create(path).map_err(|e| at(path, e))?)));
         let summary = self.summary.as_ref().map(|path| {
             // A step's summary is added to: other steps write to the same file.
             let file = OpenOptions::new().create(true).append(true).open(path).map_err(|error| at(path, error))?;
@@ -82,7 +85,8 @@ fn junit(tool: &str, suite: &str, cases: &[Case]) -> anyhow::Result<String> {
 
 fn markdown(tool: &str, suite: &str, cases: &[Case]) -> String {
     let failed = cases.iter().filter(|case| !case.pass).count();
-    let verdict = if failed == 0 { format!("all {} pass", cases.len()) } else { format!("{failed} of {} fail", cases.len()) };
+    let verdict =
+        if failed == 0 { format!("all {} pass", cases.len()) } else { format!("{failed} of {} fail", cases.len()) };
     let mut text = format!("### {} `{}`: {verdict}\n\n| | check | found |\n|---|---|---|\n", tool, cell(suite));
     for case in cases {
         let word = if case.pass { "pass" } else { "**FAIL**" };

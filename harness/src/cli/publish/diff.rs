@@ -92,7 +92,10 @@ fn differs(first: &Side, second: &Side) -> Vec<[String; 3]> {
     note("arms", each(&|manifest| manifest.arms.join(", ")));
     for suite in ["tools", "results"] {
         let text = |manifest: &Manifest| {
-            manifest.suites.get(suite).map_or_else(|| "not run".to_owned(), |s| format!("{} tasks, seed {}", s.tasks, s.seed))
+            manifest
+                .suites
+                .get(suite)
+                .map_or_else(|| "not run".to_owned(), |s| format!("{} tasks, seed {}", s.tasks, s.seed))
         };
         note(&format!("suite {suite}"), each(&text));
     }
@@ -193,6 +196,9 @@ fn print(document: &Document, output: &mut Output) -> Result<(), Failure> {
         let list = |tasks: &[TaskId]| tasks.iter().map(|task| task.0.as_str()).collect::<Vec<_>>().join(" ");
         writeln!(out, "{}: lost {}; gained {}", arm.arm, list(&arm.lost), list(&arm.gained))?;
     }
-    writeln!(out, "two runs of one model differ by chance too: compare with raw-again before reading anything into it")?;
+    writeln!(
+        out,
+        "two runs of one model differ by chance too: compare with raw-again before reading anything into it"
+    )?;
     Ok(())
 }

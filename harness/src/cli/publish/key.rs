@@ -21,7 +21,8 @@ pub(in crate::cli) fn run(args: &KeyArgs, output: &mut Output) -> Result<u8, Fai
             let key = SecretKey::random()?;
             let public = key.write(&file.output)?;
             output.talk(&format!("{}: your secret key, readable by you alone", file.output.display()));
-            output.talk(&format!("{}: your public key; publish it where people know that it is yours", public.display()));
+            output
+                .talk(&format!("{}: your public key; publish it where people know that it is yours", public.display()));
             (key.public().id(), public)
         }
         KeyAction::Id(file) => (PublicKey::read(&file.file)?.id(), file.file.clone()),

@@ -66,7 +66,10 @@ pub(in crate::cli) fn find(text: &str, out: &Path) -> Result<Found, Failure> {
                 ))),
                 (None, _) => {
                     let list: Vec<&str> = several.iter().map(|id| id.as_str()).collect();
-                    Err(Failure::usage(format!("`{text}` begins several runs ({}); give more letters", list.join(", "))))
+                    Err(Failure::usage(format!(
+                        "`{text}` begins several runs ({}); give more letters",
+                        list.join(", ")
+                    )))
                 }
             }
         }

@@ -30,7 +30,8 @@ pub(in crate::cli) fn run(args: &RescoreArgs, inputs: &Inputs, output: &mut Outp
     manifest.confirmatory = false;
     manifest.deviations.push(Deviation {
         what: POST_HOC.to_owned(),
-        why: "its responses were scored and judged again, after its outcome was known, by the rules in force now".to_owned(),
+        why: "its responses were scored and judged again, after its outcome was known, by the rules in force now"
+            .to_owned(),
     });
     let rescored = rescore(&record, inputs, &manifest).map_err(|error| Failure::new(exit::INPUT, error))?;
     if output.json {
@@ -45,7 +46,11 @@ pub(in crate::cli) fn run(args: &RescoreArgs, inputs: &Inputs, output: &mut Outp
         return Ok(exit::OK);
     }
     let out = output.product();
-    writeln!(out, "POST HOC: run {} scored and judged again under other rules. This is no verdict of that run.", manifest.id)?;
+    writeln!(
+        out,
+        "POST HOC: run {} scored and judged again under other rules. This is no verdict of that run.",
+        manifest.id
+    )?;
     writeln!(out, "episodes whose score changed: {}", rescored.changed)?;
     writeln!(out)?;
     output.table(&table::table(&rescored.certificate))?;

@@ -25,7 +25,7 @@ pub(in crate::cli) fn man(output: &mut Output) -> Result<u8, Failure> {
     Man::new(command.clone()).render(output.product())?;
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
         let name = format!("bench-{}", sub.get_name());
-        Man::new(sub.clone().name(name)).render(output.product())?;
+        Man::new(sub.clone()).title(name).render(output.product())?;
     }
     Ok(exit::OK)
 }

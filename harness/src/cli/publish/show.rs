@@ -27,7 +27,9 @@ pub(in crate::cli) fn run(args: &ShowArgs, output: &mut Output) -> Result<u8, Fa
     let inputs = Inputs::of_record(&record.inputs())?;
     let manifest = record.manifest();
     if !manifest.complete && manifest.confirmatory {
-        return Err(Failure::usage("the run is not complete: no outcome of a confirmatory run is shown before its end"));
+        return Err(Failure::usage(
+            "the run is not complete: no outcome of a confirmatory run is shown before its end",
+        ));
     }
     let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
     let prepared = Prepared::new(&inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
@@ -72,7 +74,9 @@ fn pick<'a>(prepared: &'a Prepared, text: &str) -> Result<(&'a Family, AnyTask),
             }
         }
     }
-    found.ok_or_else(|| Failure::usage(format!("no task of this run begins with `{text}`; `bench diff` and the report name tasks")))
+    found.ok_or_else(|| {
+        Failure::usage(format!("no task of this run begins with `{text}`; `bench diff` and the report name tasks"))
+    })
 }
 
 fn document(one: &Shown, surface: bool) -> Result<Value, Failure> {
@@ -109,13 +113,25 @@ fn entry(entry: &Entry) -> Value {
 
 fn print(one: &Shown, surface: bool, out: &mut dyn std::io::Write) -> Result<(), Failure> {
     let record = &one.record;
-    writeln!(out, "\n{}: {} after {} turns", one.arm, serde_json::to_value(record.end)?.as_str().unwrap_or("?"), record.turns)?;
+    writeln!(
+        out,
+        "\n{}: {} after {} turns",
+        one.arm,
+        serde_json::to_value(record.end)?.as_str().unwrap_or("?"),
+        record.turns
+    )?;
     if let Some(score) = record.score() {
         let word = |right| if right { "right" } else { "wrong" };
         writeln!(out, "  selection {}, arguments {}", word(score.selection), word(score.arguments))?;
     }
     for (turn, shown) in (1..).zip(&one.surfaces) {
-        writeln!(out, "  turn {turn} shows {} tools, {} bytes, {}", shown.tools().len(), shown.bytes().len(), shown.digest())?;
+        writeln!(
+            out,
+            "  turn {turn} shows {} tools, {} bytes, {}",
+            shown.tools().len(),
+            shown.bytes().len(),
+            shown.digest()
+        )?;
     }
     if surface && let Some(first) = one.surfaces.first() {
         for tool in first.tools() {

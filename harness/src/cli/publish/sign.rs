@@ -28,7 +28,8 @@ pub(in crate::cli) fn run(args: &SignArgs, output: &mut Output) -> Result<u8, Fa
         return Err(Failure::usage("a bundle is not changed: unpack it, sign the folder, and bundle that"));
     }
     let record = open(found.folder())?;
-    let replication = args.replication.as_deref().map(|text| replication(&record, text, &args.record.out)).transpose()?;
+    let replication =
+        args.replication.as_deref().map(|text| replication(&record, text, &args.record.out)).transpose()?;
     let report = verify(found.folder(), &Against::default());
     if let Some(failed) = report.failures(false).next() {
         let error = anyhow::anyhow!("nothing is signed: {} fails: {}", failed.name, failed.evidence);

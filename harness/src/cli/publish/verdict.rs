@@ -9,7 +9,7 @@ use crate::{
     cli::{failure::Failure, output::Output},
     exit,
     ledger::{Chain, Event, Kind, Ledger, LedgerError},
-    verdict::{Answer, Role, Verified, VerdictError, answer},
+    verdict::{Answer, Role, VerdictError, Verified, answer},
     verify::{Against, verify},
 };
 
@@ -108,7 +108,14 @@ fn print(answer: &Answer, ledger: &[Started], output: &mut Output) -> Result<(),
     for one in ledger {
         let kind = if one.kind == Kind::Confirmatory { "confirmatory" } else { "exploratory" };
         let given = if one.given { "given" } else { "not given" };
-        writeln!(out, "  {:<11} {kind:<12} {:<10} {:<28} {:<10} {given}", one.run, one.last.to_string(), one.model, one.family)?;
+        writeln!(
+            out,
+            "  {:<11} {kind:<12} {:<10} {:<28} {:<10} {given}",
+            one.run,
+            one.last.to_string(),
+            one.model,
+            one.family
+        )?;
     }
     Ok(())
 }
