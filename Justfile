@@ -29,3 +29,7 @@ differential:
 local-model *ARGS:
     @command -v python3 >/dev/null || { echo "python3 is missing: the model's server runs in Python" >&2; exit 31; }
     cargo build --release && python3 scripts/local-model.py {{ARGS}}
+
+# Makes the published offline run and definitions table again, after a new lock.
+publish-offline:
+    cargo build --release && scripts/publish-offline.sh

@@ -2,6 +2,7 @@
 
 pub mod arms;
 pub mod build;
+pub mod bundle;
 pub mod capture;
 pub mod cli;
 pub mod conclude;
@@ -17,8 +18,10 @@ pub mod models;
 pub mod plan;
 pub mod run;
 pub mod separation;
+pub mod sign;
 pub mod sizes;
 pub mod surface;
 pub mod tokens;
+pub mod verdict;
 pub mod verify;
 pub mod wire;

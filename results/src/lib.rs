@@ -4,7 +4,9 @@
 //! The way of the data is `record → analysis → certificate → table and report`, one direction, no loops.
 
 pub mod analysis;
+pub mod attestation;
 pub mod certificate;
+pub mod reanalysis;
 pub mod record;
 pub mod report;
 pub mod table;

@@ -11,6 +11,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::{
     live::args::{LiveArgs, PlanArgs, ResumeArgs, RunsArgs},
+    publish::args::{
+        BundleArgs, CompletionsArgs, DiffArgs, KeyArgs, RescoreArgs, ShowArgs, SignArgs, VerdictArgs, VerifyArgs,
+    },
     report::args::ReportArgs,
 };
 use crate::inputs::Overrides;
@@ -128,6 +131,24 @@ pub enum Command {
     Resume(ResumeArgs),
     /// List runs: ids, state, model, cost.
     Runs(RunsArgs),
+    /// What a product may turn on: the default rule over a primary and a replication run.
+    Verdict(VerdictArgs),
+    /// Print what a model saw and did on one task.
+    Show(ShowArgs),
+    /// Compare two runs, pair by pair.
+    Diff(DiffArgs),
+    /// Score and judge an old record under the rules in force now (post hoc).
+    Rescore(RescoreArgs),
+    /// Pack a record into one archive, the same bytes wherever it is packed.
+    Bundle(BundleArgs),
+    /// Make a key for signing.
+    Key(KeyArgs),
+    /// Verify a record and sign what was found.
+    Sign(SignArgs),
+    /// Print completions for a shell.
+    Completions(CompletionsArgs),
+    /// Print the man page.
+    Man,
     /// List the arms.
     Arms(ArmsArgs),
     /// Capture the tool list of an MCP server, or look at catalogs for oddities.
@@ -220,12 +241,15 @@ pub struct StatsArgs {
         value_name = "N11,N10,N01,N00",
         value_delimiter = ',',
         num_args = 1,
-        required_unless_present = "margins"
+        required_unless_present_any = ["margins", "published"]
     )]
     pub table: Vec<u64>,
     /// Right under raw, right under the arm, tasks: worst-case p over every split.
     #[arg(long, value_name = "RAW_RIGHT,ARM_RIGHT,N", value_delimiter = ',', num_args = 1, conflicts_with = "table")]
     pub margins: Vec<u64>,
+    /// Counts that somebody published, as a file: every split and clustering that fits them, read by the gates.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["table", "margins", "margin", "alpha"])]
+    pub published: Option<PathBuf>,
     /// Non-inferiority margin; by default the protocol's.
     #[arg(long, value_name = "D")]
     pub margin: Option<String>,
@@ -274,16 +298,6 @@ pub enum YesNo {
     Yes,
     /// No.
     No,
-}
-
-/// `bench verify`.
-#[derive(Debug, Args)]
-pub struct VerifyArgs {
-    /// A record's folder, or a run id under `--out`.
-    pub run: String,
-    /// Folder for records.
-    #[arg(long, value_name = "DIR", default_value = "results/runs")]
-    pub out: PathBuf,
 }
 
 /// `bench arms`.

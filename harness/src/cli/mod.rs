@@ -11,6 +11,7 @@ mod live;
 mod output;
 mod progress;
 mod protocol;
+mod publish;
 mod report;
 mod stats;
 mod surface;
@@ -71,6 +72,15 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         Some(Command::Protocol(args)) => protocol::run(args, &inputs, output),
         Some(Command::Verify(args)) => verify::run(args, output),
         Some(Command::Report(args)) => report::run(args, output),
+        Some(Command::Verdict(args)) => publish::verdict::run(args, output),
+        Some(Command::Show(args)) => publish::show::run(args, output),
+        Some(Command::Diff(args)) => publish::diff::run(args, output),
+        Some(Command::Rescore(args)) => publish::rescore::run(args, &inputs, output),
+        Some(Command::Bundle(args)) => publish::bundle::run(args, output),
+        Some(Command::Key(args)) => publish::key::run(args, output),
+        Some(Command::Sign(args)) => publish::sign::run(args, output),
+        Some(Command::Completions(args)) => publish::shell::completions(args, output),
+        Some(Command::Man) => publish::shell::man(output),
         Some(Command::Arms(args)) => arms::run(args, &inputs, output),
         Some(Command::Catalog(args)) => catalog::run(args, &inputs, output),
     }

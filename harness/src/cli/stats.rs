@@ -1,9 +1,12 @@
 //! `bench stats`: the tests of the protocol on anybody's counts.
 
+use std::{fs, path::Path};
+
 use bench_protocol::{
     spec::Protocol,
     stats::{Alpha, ExactCache, Interval, Margin, PairedTable, StatsError, TableReport, worst_case::worst_case_p},
 };
+use bench_results::reanalysis::{PublishedCounts, markdown, reanalyse};
 
 use super::{args::StatsArgs, failure::Failure, output::Output};
 use crate::exit;
@@ -16,6 +19,9 @@ impl From<StatsError> for Failure {
 
 /// Runs the command.
 pub(super) fn run(args: &StatsArgs, protocol: &Protocol, output: &mut Output) -> Result<u8, Failure> {
+    if let Some(path) = &args.published {
+        return published(path, output);
+    }
     let margin = match &args.margin {
         Some(text) => text.parse::<Margin>()?,
         None => protocol.test.margin,
@@ -66,6 +72,20 @@ pub(super) fn run(args: &StatsArgs, protocol: &Protocol, output: &mut Output) ->
                 margins.len()
             )));
         }
+    }
+    Ok(exit::OK)
+}
+
+/// Reads a file of published counts: a page, or the document.
+fn published(path: &Path, output: &mut Output) -> Result<u8, Failure> {
+    let input = |error: anyhow::Error| Failure::new(exit::INPUT, error.context(path.display().to_string()));
+    let bytes = fs::read(path).map_err(|error| input(error.into()))?;
+    let counts = PublishedCounts::parse(&bytes).map_err(|error| input(error.into()))?;
+    let read = reanalyse(&counts).map_err(|error| input(error.into()))?;
+    if output.json {
+        output.document(&read)?;
+    } else {
+        write!(output.product(), "{}", markdown(&counts, &read))?;
     }
     Ok(exit::OK)
 }

@@ -1,37 +1,56 @@
 //! `bench verify`: recompute a record.
 
-use std::path::PathBuf;
-
-use super::{args::VerifyArgs, failure::Failure, output::Output};
-use crate::verify::verify;
+use super::{
+    failure::Failure,
+    output::Output,
+    publish::{args::VerifyArgs, ci::Case},
+};
+use crate::{
+    sign::PublicKey,
+    verify::{Against, Outcome, Report, verify},
+};
 
 /// Runs the command.
 pub(super) fn run(args: &VerifyArgs, output: &mut Output) -> Result<u8, Failure> {
-    let folder = PathBuf::from(&args.run);
-    let folder = if folder.is_dir() { folder } else { args.out.join(&args.run) };
-    if !folder.is_dir() {
-        return Err(Failure::usage(format!(
-            "`{}` is neither a folder nor a run under {}; `bench runs` lists them",
-            args.run,
-            args.out.display()
-        )));
-    }
-    let report = verify(&folder);
+    let mut files = args.ci.open()?;
+    let key = args.key.as_deref().map(PublicKey::read).transpose()?;
+    let found = args.record.find()?;
+    let report = verify(found.folder(), &Against { ledger: args.ledger.clone(), key });
+    files.write("bench verify", &report.run, &cases(&report, args.strict))?;
     if output.json {
         output.document(&report)?;
     } else {
-        writeln!(output.product(), "record {}", report.run)?;
-        for check in &report.checks {
-            let word = if check.pass { "pass" } else { "FAIL" };
-            writeln!(output.product(), "  {word}  {:<22} {}", check.name, check.evidence)?;
-        }
-        let failed = report.checks.iter().filter(|check| !check.pass).count();
-        if failed == 0 {
-            writeln!(output.product(), "verified: all {} checks pass", report.checks.len())?;
-        } else {
-            writeln!(output.product(), "not verified: {failed} of {} checks fail", report.checks.len())?;
-        }
-        writeln!(output.product(), "not shown: {}", report.not_shown)?;
+        print(&report, args.strict, output)?;
     }
-    Ok(report.code())
+    Ok(report.code(args.strict))
+}
+
+fn print(report: &Report, strict: bool, output: &mut Output) -> Result<(), Failure> {
+    let out = output.product();
+    writeln!(out, "record {}", report.run)?;
+    for check in &report.checks {
+        writeln!(out, "  {}  {:<22} {}", check.outcome.word(), check.name, check.evidence)?;
+    }
+    let (all, failed, notes) = (report.checks.len(), report.failures(strict).count(), report.notes());
+    match (failed, notes) {
+        (0, 0) => writeln!(out, "verified: all {all} checks pass")?,
+        (0, _) => writeln!(out, "verified: {} of {all} checks pass, {notes} noted, none fails", all - notes)?,
+        _ => writeln!(out, "not verified: {failed} of {all} checks fail")?,
+    }
+    for limit in &report.not_shown {
+        writeln!(out, "not shown: {limit}")?;
+    }
+    Ok(())
+}
+
+fn cases(report: &Report, strict: bool) -> Vec<Case> {
+    report
+        .checks
+        .iter()
+        .map(|check| Case {
+            name: check.name.to_owned(),
+            pass: check.outcome == Outcome::Pass || check.outcome == Outcome::Note && !strict,
+            text: check.evidence.clone(),
+        })
+        .collect()
 }

@@ -1,98 +1,59 @@
 //! `bench verify`: everything that can be recomputed from a record is recomputed, offline, from the record's own inputs.
+//!
+//! All checks that the ones before them leave possible are made, each named, each with its evidence. What is not in the
+//! record is a note, what disagrees is a failure.
 
+mod again;
+mod certificate;
 mod index;
+mod ledger;
 mod live;
 mod replay;
+mod report;
+mod shown;
+mod signature;
+mod whole;
+mod withheld;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bench_protocol::lock::drift;
-use bench_results::{
-    certificate::CertificateError,
-    record::{INPUTS, Manifest, Record, RecordError},
-};
-use serde::Serialize;
+use bench_results::record::{Record, RecordError};
 
+pub use again::{Rescored, rescore};
 pub(crate) use index::Index;
 pub(crate) use live::{Live, Stage, replay as replay_live, wire_of};
+pub use report::{Check, Outcome, Report};
+pub use shown::{Shown, shown};
 
 use crate::{
+    bundle::{self, layout},
     conclude::{Facts, Judge},
     exit,
     inputs::Inputs,
-    ledger::{Event, Ledger},
     locking,
     run::{
         live::{
-            close,
-            folder::{self, LEDGER},
+            close, folder,
             terms::{self, Terms},
         },
         prepare::{Prepared, RunSpec},
     },
+    sign::PublicKey,
 };
 
-/// One named check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Check {
-    /// Its name.
-    pub name: &'static str,
-    /// Whether it passed.
-    pub pass: bool,
-    /// What was compared, or what differs.
-    pub evidence: String,
-    /// Exit code of its kind of failure.
-    #[serde(skip)]
-    pub code: u8,
+/// What a verification is held against, beside the record itself.
+#[derive(Debug, Clone, Default)]
+pub struct Against {
+    /// The ledger as it stands now; by default the excerpt that a bundle brings along.
+    pub ledger: Option<PathBuf>,
+    /// A key that must have signed the record.
+    pub key: Option<PublicKey>,
 }
 
-/// What a verification found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Report {
-    /// The run.
-    pub run: String,
-    /// All checks that could be made, in order.
-    pub checks: Vec<Check>,
-    /// What no verification of a record can show.
-    pub not_shown: &'static str,
-}
-
-/// The limit of every verification.
-const NOT_SHOWN: &str =
-    "that the model really sent these responses: a record proves what follows from them, not where they came from";
-
-impl Report {
-    /// Exit code: of the first check that failed.
-    pub fn code(&self) -> u8 {
-        self.checks.iter().find(|check| !check.pass).map_or(exit::OK, |check| check.code)
-    }
-
-    fn add(&mut self, name: &'static str, code: u8, outcome: Result<String, String>) -> bool {
-        let (pass, evidence) = match outcome {
-            Ok(evidence) => (true, evidence),
-            Err(evidence) => (false, evidence),
-        };
-        self.checks.push(Check { name, pass, evidence, code });
-        pass
-    }
-
-    fn replayed(&mut self, replayed: replay::Replayed) {
-        self.add("schedule", exit::VERIFY_SCHEDULE, replayed.schedule);
-        self.add("requests and surfaces", exit::VERIFY_SURFACES, replayed.surfaces);
-        self.add("episodes", exit::VERIFY_EPISODES, replayed.episodes);
-        self.add("books", exit::VERIFY_BOOKS, replayed.books);
-    }
-
-    fn certificate(&mut self, reader: &Record, judge: &Judge<'_>, facts: &Facts) {
-        let outcome = certificate(reader, judge, facts);
-        let code = if matches!(outcome, Err((true, _))) { exit::VERIFY_VERSION } else { exit::VERIFY_CERTIFICATE };
-        self.add("certificate", code, outcome.map_err(|(_, why)| why));
-    }
-}
-
-/// Verifies the record in a folder. Every check that the ones before it leave possible is made.
-pub fn verify(folder: &Path) -> Report {
-    let mut report = Report { run: folder.display().to_string(), checks: Vec::new(), not_shown: NOT_SHOWN };
+/// Verifies the record in a folder.
+pub fn verify(folder: &Path, against: &Against) -> Report {
+    let mut report = Report::new(folder.display().to_string());
     let reader = match Record::open(folder) {
         Ok(reader) => reader,
         Err(error) => {
@@ -102,58 +63,79 @@ pub fn verify(folder: &Path) -> Report {
             return report;
         }
     };
-    let manifest = reader.manifest();
-    report.run.clone_from(&manifest.id);
+    report.run.clone_from(&reader.manifest().id);
     report.add("manifest", exit::VERIFY_RECORD, complete(&reader));
-    let inputs = match Inputs::of_record(&reader.inputs()) {
-        Ok(inputs) => inputs,
+    let contents = match bundle::contents(folder) {
+        Ok(contents) => contents,
         Err(error) => {
-            report.add("inputs", exit::VERIFY_INPUTS, Err(error.to_string()));
+            report.add("bundle", exit::VERIFY_RECORD, Err(error.to_string()));
             return report;
         }
     };
-    report.add("lock", exit::VERIFY_INPUTS, lock(&reader, &inputs));
+    if let Some(contents) = &contents {
+        report.add("bundle", exit::VERIFY_RECORD, bundle::check(folder, contents).map_err(|error| error.to_string()));
+    }
+    whole::strangers(&mut report, &reader);
+    let published = against.ledger.clone().or_else(|| {
+        let excerpt = folder.join(layout::LEDGER);
+        excerpt.is_file().then_some(excerpt)
+    });
+    match contents.filter(|contents| !contents.withheld.is_empty()) {
+        Some(contents) => withheld::verify(&mut report, &reader, &contents, published.as_deref()),
+        None => verify_inputs(&mut report, &reader, published.as_deref()),
+    }
+    whole::standing(&mut report, reader.manifest());
+    signature::check(&mut report, &reader, against.key.as_ref());
+    report
+}
+
+fn verify_inputs(report: &mut Report, reader: &Record, published: Option<&Path>) {
+    let manifest = reader.manifest();
+    let inputs = match Inputs::of_record(&reader.inputs()) {
+        Ok(inputs) => inputs,
+        Err(error) => return report.add("inputs", exit::VERIFY_INPUTS, Err(error.to_string())),
+    };
+    report.add("inputs", exit::VERIFY_INPUTS, Ok(read_inputs(&inputs)));
+    report.add("lock", exit::VERIFY_INPUTS, lock(reader, &inputs));
     let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
     let prepared = match Prepared::new(&inputs, &spec) {
         Ok(prepared) => prepared,
-        Err(error) => {
-            report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}")));
-            return report;
-        }
+        Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}"))),
     };
-    match folder::terms(folder) {
-        Ok(None) => verify_plumbing(&mut report, &reader, &inputs, &prepared),
-        Ok(Some(terms)) => verify_live(&mut report, &reader, &inputs, &prepared, &terms),
-        Err(error) => {
-            report.add("terms", exit::VERIFY_INPUTS, Err(format!("{error:#}")));
-        }
+    report.add("tasks", exit::VERIFY_TASKS, whole::tasks(reader, &prepared));
+    match folder::terms(reader.folder()) {
+        Ok(None) => verify_plumbing(report, reader, &inputs, &prepared),
+        Ok(Some(terms)) => verify_live(report, reader, &inputs, &prepared, &terms, published),
+        Err(error) => report.add("terms", exit::VERIFY_INPUTS, Err(format!("{error:#}"))),
     }
-    report
 }
 
 /// A record in schedule order: a scripted model in process.
 fn verify_plumbing(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: &Prepared) {
     let mut judge = match Judge::new(inputs, prepared) {
         Ok(judge) => judge,
-        Err(error) => {
-            report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}")));
-            return;
-        }
+        Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}"))),
     };
     let replayed = replay::replay(reader, inputs, prepared, &mut judge);
     let facts = Facts { attempts: replayed.attempts, ..Facts::default() };
-    report.replayed(replayed);
-    report.certificate(reader, &judge, &facts);
+    replayed_checks(report, replayed);
+    concluded(report, reader, inputs, &judge, &facts);
 }
 
 /// A record in the order in which things happened: a model behind a socket.
-fn verify_live(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: &Prepared, terms: &Terms) {
+fn verify_live(
+    report: &mut Report,
+    reader: &Record,
+    inputs: &Inputs,
+    prepared: &Prepared,
+    terms: &Terms,
+    published: Option<&Path>,
+) {
     let family = match prepared.families.as_slice() {
         [family] => family,
         others => {
             let why = format!("a live run has one suite, the manifest names {}", others.len());
-            report.add("tasks", exit::VERIFY_TASKS, Err(why));
-            return;
+            return report.add("tasks", exit::VERIFY_TASKS, Err(why));
         }
     };
     let planned = terms.planned(inputs, family);
@@ -162,24 +144,47 @@ fn verify_live(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: 
     });
     let (mut judge, money, terms_hold) = match built {
         Ok(built) => built,
-        Err(error) => {
-            report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}")));
-            return;
-        }
+        Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}"))),
     };
     report.add("terms", exit::VERIFY_INPUTS, terms_hold);
-    report.add("ledger", exit::VERIFY_LEDGER, ledger(reader));
+    ledger::check(report, reader, published);
     let index = match Index::of(reader.folder()) {
         Ok(index) => index,
-        Err(why) => {
-            report.add("books", exit::VERIFY_BOOKS, Err(why));
-            return;
-        }
+        Err(why) => return report.add("books", exit::VERIFY_BOOKS, Err(why)),
     };
     let stage = if reader.manifest().complete { Stage::Closed } else { Stage::Closing };
     let live = Live { reader, inputs, family, planned: &planned, terms, money: &money, index: &index, stage };
-    report.replayed(replay_live(&live, &mut judge, &mut |_| {}));
-    report.certificate(reader, &judge, &close::facts(reader.manifest(), terms, &index));
+    replayed_checks(report, replay_live(&live, &mut judge, &mut |_| {}));
+    concluded(report, reader, inputs, &judge, &close::facts(reader.manifest(), terms, &index));
+}
+
+fn replayed_checks(report: &mut Report, replayed: replay::Replayed) {
+    report.add("schedule", exit::VERIFY_SCHEDULE, replayed.schedule);
+    report.add("requests and surfaces", exit::VERIFY_SURFACES, replayed.surfaces);
+    report.add("episodes", exit::VERIFY_EPISODES, replayed.episodes);
+    report.add("books", exit::VERIFY_BOOKS, replayed.books);
+}
+
+fn concluded(report: &mut Report, reader: &Record, inputs: &Inputs, judge: &Judge<'_>, facts: &Facts) {
+    let (found, computed) = certificate::recompute(reader, judge, facts);
+    if let Some(computed) = &computed {
+        report.add("missing", exit::VERIFY_SCHEDULE, whole::missing(reader, computed));
+        whole::controls(report, reader.manifest(), inputs, computed);
+    }
+    report.add("certificate", certificate_code(&found), found.map_err(|(_, why)| why));
+}
+
+fn certificate_code(found: &Result<String, (bool, String)>) -> u8 {
+    if matches!(found, Err((true, _))) { exit::VERIFY_VERSION } else { exit::VERIFY_CERTIFICATE }
+}
+
+fn read_inputs(inputs: &Inputs) -> String {
+    let locks = inputs.chain.history().count();
+    format!(
+        "protocol, {} catalogs, {} intent files, {locks} locks of one chain, each with its parent",
+        inputs.catalogs.catalogs.len(),
+        inputs.intents.files().len()
+    )
 }
 
 /// What the run was started on, re-made and compared digest by digest.
@@ -201,27 +206,6 @@ fn terms_hold(
     } else {
         Err(drift.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
     })
-}
-
-/// The ledger as it was when the run started must hold together and name the run.
-fn ledger(reader: &Record) -> Result<String, String> {
-    let chain = Ledger::at(reader.folder().join(INPUTS).join(LEDGER)).read().map_err(|error| error.to_string())?;
-    let manifest: &Manifest = reader.manifest();
-    let entry = chain
-        .entries()
-        .iter()
-        .find(|entry| entry.event == Event::Started && entry.run.as_str() == manifest.id)
-        .ok_or_else(|| format!("run {} is not in the ledger kept with it", manifest.id))?;
-    if entry.model != manifest.model.asked
-        || entry.arms != manifest.arms
-        || Some(&entry.prices) != manifest.prices.as_ref()
-    {
-        return Err(format!("the ledger started run {} with another model, other arms or other prices", manifest.id));
-    }
-    if manifest.confirmatory && manifest.lock.as_ref() != Some(&entry.lock) {
-        return Err(format!("the ledger started run {} under another lock", manifest.id));
-    }
-    Ok(format!("entry {} started the run; the chain up to it holds", entry.n))
 }
 
 fn complete(reader: &Record) -> Result<String, String> {
@@ -256,57 +240,4 @@ fn lock(reader: &Record, inputs: &Inputs) -> Result<String, String> {
     } else {
         Err(drifted.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
     }
-}
-
-/// The error says whether another version of this program is needed.
-fn certificate(reader: &Record, judge: &Judge<'_>, facts: &Facts) -> Result<String, (bool, String)> {
-    let recorded = reader.certificate().map_err(|error| (false, error.to_string()))?;
-    if let Err(error @ CertificateError::Method { .. }) = bench_results::certificate::Certificate::parse(&recorded) {
-        return Err((true, error.to_string()));
-    }
-    let conclusion = judge.conclude(reader.manifest(), facts).map_err(|error| (false, format!("{error:#}")))?;
-    let computed = conclusion.certificate.bytes().map_err(|error| (false, error.to_string()))?;
-    if computed == recorded {
-        Ok(format!("{} bytes recomputed, equal byte for byte", recorded.len()))
-    } else {
-        Err((false, difference(&recorded, &computed)))
-    }
-}
-
-/// Names the first place where two canonical documents differ.
-fn difference(recorded: &[u8], computed: &[u8]) -> String {
-    let values = serde_json::from_slice::<serde_json::Value>(recorded)
-        .ok()
-        .zip(serde_json::from_slice::<serde_json::Value>(computed).ok());
-    let Some((recorded, computed)) = values else {
-        return "the recorded certificate is no JSON document".to_owned();
-    };
-    first_difference("", &recorded, &computed)
-        .unwrap_or_else(|| "the values agree, but the recorded bytes are not canonical".to_owned())
-}
-
-fn first_difference(path: &str, recorded: &serde_json::Value, computed: &serde_json::Value) -> Option<String> {
-    use serde_json::Value::{Array, Object};
-    match (recorded, computed) {
-        (Object(left), Object(right)) => {
-            let keys: std::collections::BTreeSet<&String> = left.keys().chain(right.keys()).collect();
-            keys.into_iter().find_map(|key| {
-                let null = serde_json::Value::Null;
-                let at = |map: &serde_json::Map<_, _>| map.get(key).cloned().unwrap_or(null.clone());
-                first_difference(&format!("{path}/{key}"), &at(left), &at(right))
-            })
-        }
-        (Array(left), Array(right)) if left.len() == right.len() => left
-            .iter()
-            .zip(right)
-            .enumerate()
-            .find_map(|(place, (left, right))| first_difference(&format!("{path}/{place}"), left, right)),
-        (left, right) if left == right => None,
-        (left, right) => Some(format!("at {path}: recorded {}, recomputed {}", short(left), short(right))),
-    }
-}
-
-fn short(value: &serde_json::Value) -> String {
-    let text = value.to_string();
-    if text.chars().count() > 80 { format!("{}…", text.chars().take(80).collect::<String>()) } else { text }
 }

@@ -265,5 +265,5 @@ impl Replay<'_> {
 /// Names the first field in which two lines differ.
 pub(super) fn difference(recorded: &EpisodeRecord, made: &EpisodeRecord) -> String {
     let value = |line| serde_json::to_value(line).unwrap_or_default();
-    super::first_difference("", &value(recorded), &value(made)).unwrap_or_else(|| "differs".to_owned())
+    super::certificate::first_difference("", &value(recorded), &value(made)).unwrap_or_else(|| "differs".to_owned())
 }

@@ -9,4 +9,5 @@ mod refusals;
 mod secrets;
 mod server;
 mod support;
+mod tampering;
 mod whole;

@@ -14,20 +14,51 @@ pub struct DefaultLevel {
     pub earned: bool,
 }
 
+/// Where a level stands, as far as the rule looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// The level.
+    pub arm: Arc<str>,
+    /// Its verdict.
+    pub status: Status,
+    /// The label on top.
+    pub tool_robust: bool,
+}
+
+impl Standing {
+    /// All levels of a verdict, in the order of testing.
+    pub fn all(verdict: &FamilyVerdict) -> Vec<Self> {
+        let of = |level: &LevelVerdict| Self {
+            arm: Arc::clone(&level.arm),
+            status: level.status,
+            tool_robust: level.tool_robust,
+        };
+        verdict.levels.iter().map(of).collect()
+    }
+}
+
+/// As [`default_of`], for verdicts that were just reached.
+pub fn default_level(rule: &DefaultRule, primary: &FamilyVerdict, replication: Option<&FamilyVerdict>) -> DefaultLevel {
+    default_of(rule, &Standing::all(primary), replication.map(Standing::all).as_deref())
+}
+
 /// The most aggressive level, in the order of testing, that is certified on the primary run (tool-robust, where the rule
 /// asks for it) and certified on the replication run (where the rule asks for one); else the fallback.
-pub fn default_level(rule: &DefaultRule, primary: &FamilyVerdict, replication: Option<&FamilyVerdict>) -> DefaultLevel {
-    let replicated = |level: &LevelVerdict| {
-        !rule.require_replication
-            || replication.and_then(|run| run.level(&level.arm)).is_some_and(|level| level.status == Status::Certified)
-    };
-    let earned = primary.levels.iter().rev().find(|level| {
-        level.status == Status::Certified && (level.tool_robust || !rule.require_tool_robust) && replicated(level)
+pub fn default_of(rule: &DefaultRule, primary: &[Standing], replication: Option<&[Standing]>) -> DefaultLevel {
+    let earned = primary.iter().rev().find(|level| {
+        level.status == Status::Certified
+            && (level.tool_robust || !rule.require_tool_robust)
+            && (!rule.require_replication || certified(replication, &level.arm))
     });
     match earned {
         Some(level) => DefaultLevel { level: Arc::clone(&level.arm), earned: true },
         None => DefaultLevel { level: rule.fallback.as_str().into(), earned: false },
     }
+}
+
+/// Whether an arm is certified in a run that was made.
+pub fn certified(run: Option<&[Standing]>, arm: &str) -> bool {
+    run.is_some_and(|run| run.iter().any(|level| &*level.arm == arm && level.status == Status::Certified))
 }
 
 #[cfg(test)]

@@ -1,0 +1,181 @@
+//! Arguments of the commands over records.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// A record and where to look for it.
+#[derive(Debug, Clone, Args)]
+pub struct RecordArgs {
+    /// A record's folder, a bundle, or the beginning of a run's id under `--out`.
+    pub run: String,
+    /// Folder for records.
+    #[arg(long, value_name = "DIR", default_value = "results/runs")]
+    pub out: PathBuf,
+}
+
+/// Output for continuous integration.
+#[derive(Debug, Clone, Default, Args)]
+pub struct CiArgs {
+    /// Also write a JUnit report, one test case per check.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Also add a Markdown summary to this file (a CI's step summary).
+    #[arg(long, value_name = "FILE")]
+    pub summary: Option<PathBuf>,
+}
+
+/// `bench verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// The record.
+    #[command(flatten)]
+    pub record: RecordArgs,
+    /// The ledger as it is published now, for the one look.
+    #[arg(long, value_name = "FILE")]
+    pub ledger: Option<PathBuf>,
+    /// A public key that must have signed the record.
+    #[arg(long, value_name = "PUB")]
+    pub key: Option<PathBuf>,
+    /// Notes fail too: no lock, deviations, no signature, checks that could not be made.
+    #[arg(long)]
+    pub strict: bool,
+    /// For continuous integration.
+    #[command(flatten)]
+    pub ci: CiArgs,
+}
+
+/// `bench bundle`.
+#[derive(Debug, Args)]
+pub struct BundleArgs {
+    /// The record.
+    #[command(flatten)]
+    pub record: RecordArgs,
+    /// File to write, `-` for stdout; by default `<id>.tar.gz` here.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Withhold private catalogs and all that quotes them; says what can then no longer be verified.
+    #[arg(long)]
+    pub redact: bool,
+    /// The ledger to take along; where it is not there, none is.
+    #[arg(long, value_name = "FILE", default_value = "results/ledger.jsonl")]
+    pub ledger: PathBuf,
+}
+
+/// `bench key`.
+#[derive(Debug, Args)]
+pub struct KeyArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: KeyAction,
+}
+
+/// Actions of `bench key`.
+#[derive(Debug, Subcommand)]
+pub enum KeyAction {
+    /// Make a key pair: FILE for you alone, FILE.pub for everybody.
+    New(KeyFile),
+    /// Print the id of a public key.
+    Id(PublicKeyFile),
+}
+
+/// `bench key new`.
+#[derive(Debug, Args)]
+pub struct KeyFile {
+    /// File to write.
+    #[arg(short, long, value_name = "FILE", default_value = "bench.key")]
+    pub output: PathBuf,
+}
+
+/// `bench key id`.
+#[derive(Debug, Args)]
+pub struct PublicKeyFile {
+    /// The public key.
+    pub file: PathBuf,
+}
+
+/// How far the signer stands behind a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AssuranceArg {
+    /// You ran it.
+    SelfAttested,
+    /// You recomputed somebody else's.
+    ReVerified,
+    /// You ran it again: name your run with `--replication`.
+    Replicated,
+}
+
+/// `bench sign`.
+#[derive(Debug, Args)]
+pub struct SignArgs {
+    /// The record; its folder gets `attestation.json`.
+    #[command(flatten)]
+    pub record: RecordArgs,
+    /// Your secret key.
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// How far you stand behind it.
+    #[arg(long, value_enum, default_value_t = AssuranceArg::SelfAttested)]
+    pub assurance: AssuranceArg,
+    /// Your own run of the same protocol.
+    #[arg(long, value_name = "RUN", required_if_eq("assurance", "replicated"))]
+    pub replication: Option<String>,
+}
+
+/// `bench verdict`.
+#[derive(Debug, Args)]
+pub struct VerdictArgs {
+    /// Runs of the primary and of the replication model, any number of families, in any order.
+    #[arg(required = true)]
+    pub runs: Vec<String>,
+    /// Folder for records.
+    #[arg(long, value_name = "DIR", default_value = "results/runs")]
+    pub out: PathBuf,
+    /// The ledger, whose runs are all listed.
+    #[arg(long, value_name = "FILE", default_value = "results/ledger.jsonl")]
+    pub ledger: PathBuf,
+}
+
+/// `bench show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// The record.
+    #[command(flatten)]
+    pub record: RecordArgs,
+    /// The task's id, or the beginning of it.
+    pub task: String,
+    /// Only this arm.
+    #[arg(long, value_name = "ARM")]
+    pub arm: Option<String>,
+    /// Also the tool list of the first turn, as shown.
+    #[arg(long)]
+    pub surface: bool,
+}
+
+/// `bench diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// The earlier run.
+    pub first: String,
+    /// The later run.
+    pub second: String,
+    /// Folder for records.
+    #[arg(long, value_name = "DIR", default_value = "results/runs")]
+    pub out: PathBuf,
+}
+
+/// `bench rescore`.
+#[derive(Debug, Args)]
+pub struct RescoreArgs {
+    /// The record; it stays as it is.
+    #[command(flatten)]
+    pub record: RecordArgs,
+}
+
+/// `bench completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell.
+    pub shell: Shell,
+}

@@ -1,0 +1,89 @@
+//! `bench bundle`: one record as one archive.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use bench_results::record::Record;
+
+use super::args::BundleArgs;
+use crate::{
+    bundle::{BundleError, Contents, Options, layout, pack},
+    cli::{failure::Failure, output::Output},
+    exit,
+};
+
+/// Runs the command.
+pub(in crate::cli) fn run(args: &BundleArgs, output: &mut Output) -> Result<u8, Failure> {
+    let found = args.record.find()?;
+    let record = Record::open(found.folder()).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let id = record.manifest().id.clone();
+    let mut extra = BTreeMap::new();
+    // Only a run that stands in a ledger keeps a copy of it.
+    if record.inputs().join(layout::LEDGER).is_file() && args.ledger.is_file() {
+        extra.insert(layout::LEDGER.to_owned(), fs::read(&args.ledger)?);
+    }
+    let options = Options { redact: args.redact, time: source_date()? };
+    let target = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{id}.tar.gz")));
+    let failed = |error: BundleError| Failure::new(exit::INPUT, error);
+    let contents = if target == Path::new("-") {
+        let contents = pack(record.folder(), &id, &extra, options, output.product()).map_err(failed)?;
+        output.flush()?;
+        contents
+    } else {
+        let contents = to_file(&target, |out| pack(record.folder(), &id, &extra, options, out))?;
+        if output.json {
+            output.document(&contents)?;
+        } else {
+            writeln!(output.product(), "{}", target.display())?;
+        }
+        contents
+    };
+    said(&contents, output);
+    Ok(exit::OK)
+}
+
+fn said(contents: &Contents, output: &Output) {
+    output.talk(&format!("{} files; check it with `bench verify`", contents.files.len()));
+    if !contents.withheld.is_empty() {
+        output.talk(&format!("withheld: {} files, named with their digests in bundle.json", contents.withheld.len()));
+    }
+    for consequence in &contents.consequences {
+        output.talk(&format!("  {consequence}"));
+    }
+}
+
+/// Writes beside the place, synced, then renamed: a bundle is whole or not there.
+fn to_file(
+    target: &Path,
+    pack: impl FnOnce(&mut dyn Write) -> Result<Contents, BundleError>,
+) -> Result<Contents, Failure> {
+    let io = |source| Failure::new(exit::USAGE, BundleError::Io { path: target.to_owned(), source });
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o644));
+    }
+    let file = builder.prefix(".bundle-").tempfile_in(folder).map_err(io)?;
+    let mut out = BufWriter::with_capacity(1 << 16, file);
+    let contents = pack(&mut out).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let file = out.into_inner().map_err(|error| io(error.into_error()))?;
+    file.as_file().sync_all().map_err(io)?;
+    file.persist(target).map_err(|error| io(error.error))?;
+    Ok(contents)
+}
+
+/// `SOURCE_DATE_EPOCH` (reproducible-builds.org), else zero.
+fn source_date() -> Result<u32, Failure> {
+    match std::env::var("SOURCE_DATE_EPOCH") {
+        Ok(text) => text
+            .parse()
+            .map_err(|_| Failure::usage(format!("SOURCE_DATE_EPOCH is `{text}`, not a number of seconds below 2^32"))),
+        Err(_) => Ok(0),
+    }
+}

@@ -1,0 +1,13 @@
+//! Commands over records that exist: publishing, reading and comparing them.
+
+pub mod args;
+pub(super) mod bundle;
+pub(super) mod ci;
+pub(super) mod diff;
+pub(super) mod key;
+pub(super) mod record;
+pub(super) mod rescore;
+pub(super) mod shell;
+pub(super) mod show;
+pub(super) mod sign;
+pub(super) mod verdict;

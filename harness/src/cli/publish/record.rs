@@ -1,0 +1,118 @@
+//! Finding the record that a command line names: a folder, a bundle, or the beginning of an id.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use bench_results::record::MANIFEST;
+
+use super::args::RecordArgs;
+use crate::{
+    bundle::{self, Limits},
+    cli::failure::Failure,
+    exit,
+};
+
+/// A record's folder; that of a bundle lasts as long as this does.
+#[derive(Debug)]
+pub(in crate::cli) struct Found {
+    folder: PathBuf,
+    unpacked: Option<tempfile::TempDir>,
+}
+
+impl Found {
+    /// The folder.
+    pub(in crate::cli) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// True where the folder is a copy that will be gone.
+    pub(in crate::cli) fn is_bundle(&self) -> bool {
+        self.unpacked.is_some()
+    }
+}
+
+impl RecordArgs {
+    /// The record that is meant.
+    pub(in crate::cli) fn find(&self) -> Result<Found, Failure> {
+        find(&self.run, &self.out)
+    }
+}
+
+/// The record that a text means: a folder, a bundle, or the only run under `out` whose id begins so.
+pub(in crate::cli) fn find(text: &str, out: &Path) -> Result<Found, Failure> {
+    let path = PathBuf::from(text);
+    if path.is_dir() {
+        return Ok(Found { folder: path, unpacked: None });
+    }
+    if path.is_file() {
+        let scratch = tempfile::Builder::new().prefix("bench-bundle-").tempdir()?;
+        bundle::unpack(&path, scratch.path(), &Limits::default())
+            .map_err(|error| Failure::new(exit::VERIFY_RECORD, error))?;
+        return Ok(Found { folder: scratch.path().to_owned(), unpacked: Some(scratch) });
+    }
+    let ids = ids(out)?;
+    let begins: Vec<&String> = ids.iter().filter(|id| !text.is_empty() && id.starts_with(text)).collect();
+    match begins.as_slice() {
+        [id] => Ok(Found { folder: out.join(id), unpacked: None }),
+        several => {
+            let exact = several.iter().find(|id| id.as_str() == text);
+            match (exact, several.len()) {
+                (Some(id), _) => Ok(Found { folder: out.join(id), unpacked: None }),
+                (None, 0) => Err(Failure::usage(format!(
+                    "`{text}` is no folder, no bundle and no run under {}; `bench runs` lists them",
+                    out.display()
+                ))),
+                (None, _) => {
+                    let list: Vec<&str> = several.iter().map(|id| id.as_str()).collect();
+                    Err(Failure::usage(format!(
+                        "`{text}` begins several runs ({}); give more letters",
+                        list.join(", ")
+                    )))
+                }
+            }
+        }
+    }
+}
+
+/// Names of the records in a folder, in order; a folder that is not there has none.
+fn ids(out: &Path) -> Result<Vec<String>, Failure> {
+    let entries = match fs::read_dir(out) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Failure::new(exit::INPUT, anyhow::anyhow!("{}: {error}", out.display()))),
+    };
+    let mut ids = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        if entry.path().join(MANIFEST).is_file() {
+            ids.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    ids.sort();
+    Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_found_by_its_beginning_and_only_where_one_begins_so() {
+        let out = tempfile::tempdir().unwrap();
+        for id in ["p11", "p112", "r7k2", "notes"] {
+            fs::create_dir(out.path().join(id)).unwrap();
+            if id != "notes" {
+                fs::write(out.path().join(id).join(MANIFEST), "{}").unwrap();
+            }
+        }
+        let name = |text: &str| find(text, out.path()).ok().map(|found| found.folder().to_owned());
+        assert_eq!(name("r"), Some(out.path().join("r7k2")));
+        assert_eq!(name("p112"), Some(out.path().join("p112")));
+        assert_eq!(name("p11"), Some(out.path().join("p11")), "a whole id may begin another");
+        for text in ["p", "notes", "x", ""] {
+            assert_eq!(name(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! `bench rescore`: an old record under the rules in force now, for nothing. What comes out is post hoc and says so.
+
+use bench_results::{
+    certificate::Certificate,
+    record::{Deviation, Record},
+    table,
+};
+use serde_json::json;
+
+use super::args::RescoreArgs;
+use crate::{
+    cli::{failure::Failure, output::Output},
+    exit,
+    inputs::Inputs,
+    verify::rescore,
+};
+
+/// Said of every certificate that is made after its run.
+const POST_HOC: &str = "post hoc";
+
+/// Runs the command. `inputs` are those in force: built in, or overridden.
+pub(in crate::cli) fn run(args: &RescoreArgs, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
+    let found = args.record.find()?;
+    let record = Record::open(found.folder()).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let mut manifest = record.manifest().clone();
+    if !manifest.complete {
+        return Err(Failure::usage(format!("run {} is not complete: no outcome is shown before its end", manifest.id)));
+    }
+    let recorded = record.certificate().ok().and_then(|bytes| Certificate::parse(&bytes).ok());
+    manifest.confirmatory = false;
+    manifest.deviations.push(Deviation {
+        what: POST_HOC.to_owned(),
+        why: "its responses were scored and judged again, after its outcome was known, by the rules in force now"
+            .to_owned(),
+    });
+    let rescored = rescore(&record, inputs, &manifest).map_err(|error| Failure::new(exit::INPUT, error))?;
+    if output.json {
+        output.document(&json!({
+            "post_hoc": true,
+            "run": manifest.id,
+            "rule": inputs.protocol.digest()?,
+            "recorded_rule": recorded.map(|certificate| certificate.protocol),
+            "changed_episodes": rescored.changed,
+            "certificate": rescored.certificate,
+        }))?;
+        return Ok(exit::OK);
+    }
+    let out = output.product();
+    writeln!(
+        out,
+        "POST HOC: run {} scored and judged again under other rules. This is no verdict of that run.",
+        manifest.id
+    )?;
+    writeln!(out, "episodes whose score changed: {}", rescored.changed)?;
+    writeln!(out)?;
+    output.table(&table::table(&rescored.certificate))?;
+    let out = output.product();
+    writeln!(out)?;
+    for sentence in table::sentences(&rescored.certificate) {
+        writeln!(out, "post hoc: {sentence}")?;
+    }
+    for level in &rescored.certificate.levels {
+        let before = recorded.as_ref().and_then(|old| old.levels.iter().find(|one| one.arm == level.arm));
+        if let Some(before) = before.filter(|before| before.status != level.status) {
+            writeln!(out, "changed: {} was {}, would be {}", level.arm, before.status, level.status)?;
+        }
+    }
+    Ok(exit::OK)
+}

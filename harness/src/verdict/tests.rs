@@ -1,0 +1,147 @@
+//! The rule over certificates of whole offline runs, dressed up as live ones.
+
+use std::sync::OnceLock;
+
+use bench_mock_model::Behaviour;
+use bench_protocol::verdict::Status;
+use bench_results::record::{FormatVersion, Manifest, ModelIds};
+
+use super::*;
+use crate::{
+    build,
+    conclude::{Facts, Judge},
+    inputs::{Inputs, Overrides},
+    run::{
+        mock::Mock,
+        offline::{Setting, run_episode},
+        prepare::{Prepared, RunSpec},
+    },
+    wire::{Settings, anthropic::Anthropic},
+};
+
+fn inputs() -> Inputs {
+    Inputs::load(&Overrides::default()).unwrap()
+}
+
+/// A small run: its statuses are set by the tests.
+fn certificate() -> Certificate {
+    static MADE: OnceLock<Certificate> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let inputs = inputs();
+        let arms: Vec<String> = ["L0", "L1", "L2", "R"].map(str::to_owned).to_vec();
+        let spec = RunSpec::of(&inputs, &inputs.protocol.seeds.primary, &arms, Some(24)).unwrap();
+        let prepared = Prepared::new(&inputs, &spec).unwrap();
+        let mut judge = Judge::new(&inputs, &prepared).unwrap();
+        let model = Mock::new(Behaviour::Oracle, &inputs.protocol.mock, &prepared);
+        let settings = Settings::of(&inputs.protocol);
+        let setting =
+            Setting { protocol: &inputs.protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings };
+        for family in &prepared.families {
+            for task in (0..family.tasks.len()).filter_map(|index| family.tasks.task(index)) {
+                for arm in &family.arms {
+                    let system = family.system(&inputs.protocol);
+                    let trace = run_episode(&task, arm.as_ref(), system, setting, &model, &mut Vec::new()).unwrap();
+                    judge.push(&trace.record).unwrap();
+                }
+            }
+        }
+        let manifest = Manifest {
+            schema: FormatVersion,
+            id: "r".to_owned(),
+            kind: RunKind::Live,
+            confirmatory: true,
+            lock: None,
+            model: ModelIds { provider: "x".to_owned(), asked: "a".to_owned(), returned: Vec::new(), host: None },
+            arms: spec.arms,
+            suites: spec.suites,
+            prices: None,
+            budget: None,
+            build: build::info(),
+            started: None,
+            finished: None,
+            complete: true,
+            deviations: Vec::new(),
+        };
+        judge.conclude(&manifest, &Facts::default()).unwrap().certificate
+    })
+    .clone()
+}
+
+fn run(id: &str, seed: &str, model: &str, certified: &[&str]) -> Verified {
+    let mut certificate = certificate();
+    for tasks in certificate.tasks.values_mut() {
+        seed.clone_into(&mut tasks.seed);
+    }
+    model.clone_into(&mut certificate.model.asked);
+    for level in &mut certificate.levels {
+        level.status = if certified.contains(&&*level.arm) { Status::Certified } else { Status::Inconclusive };
+        level.tool_robust = true;
+    }
+    Verified { run: id.to_owned(), certificate }
+}
+
+fn both(primary: &[&str], replication: &[&str]) -> Vec<Verified> {
+    let seeds = inputs().protocol.seeds.clone();
+    vec![run("r1", &seeds.primary, "a", primary), run("r2", &seeds.replication, "b", replication)]
+}
+
+#[test]
+fn the_most_aggressive_level_certified_on_both_models_is_the_answer() {
+    let inputs = inputs();
+    let seen = answer(&inputs.protocol, &both(&["L0", "L1", "L2", "R"], &["L0", "L1", "R"])).unwrap();
+    assert_eq!((&*seen.level, seen.earned, &*seen.would_be), ("L1", true, "L1"));
+    assert_eq!(seen.results, [Arc::from("R")]);
+    assert!(seen.because.is_empty());
+    let seen = answer(&inputs.protocol, &both(&["L0", "L1", "R"], &["L0", "L1"])).unwrap();
+    assert_eq!(seen.results, [] as [Arc<str>; 0], "R must be certified on both");
+}
+
+#[test]
+fn without_a_replication_the_fallback_stays_and_the_answer_says_why() {
+    let inputs = inputs();
+    let seen = answer(&inputs.protocol, &both(&["L0", "L1"], &[])[..1]).unwrap();
+    assert_eq!((&*seen.level, seen.earned), ("L0", false));
+    assert!(seen.because[0].contains("replication on gpt-5-mini"), "{:?}", seen.because);
+}
+
+#[test]
+fn a_level_that_is_not_tool_robust_on_the_primary_model_gives_way() {
+    let inputs = inputs();
+    let mut runs = both(&["L0", "L1"], &["L0", "L1"]);
+    for level in &mut runs[0].certificate.levels {
+        level.tool_robust = &*level.arm != "L1";
+    }
+    assert_eq!(&*answer(&inputs.protocol, &runs).unwrap().level, "L0");
+    for level in &mut runs[1].certificate.levels {
+        level.tool_robust = false;
+    }
+    assert!(answer(&inputs.protocol, &runs).unwrap().earned, "the replication needs no label");
+}
+
+#[test]
+fn a_scripted_or_exploratory_run_earns_nothing_but_shows_what_would_be() {
+    let inputs = inputs();
+    for change in [|c: &mut Certificate| c.kind = RunKind::Plumbing, |c: &mut Certificate| c.confirmatory = false] {
+        let mut runs = both(&["L0", "L1"], &["L0", "L1"]);
+        change(&mut runs[0].certificate);
+        let seen = answer(&inputs.protocol, &runs).unwrap();
+        assert_eq!((&*seen.level, seen.earned, &*seen.would_be), ("L0", false, "L1"));
+        assert!(seen.because[0].contains("r1"), "{:?}", seen.because);
+    }
+}
+
+#[test]
+fn runs_that_do_not_belong_together_are_refused() {
+    let inputs = inputs();
+    let refused = |runs: &[Verified]| answer(&inputs.protocol, runs).unwrap_err();
+    let seeds = &inputs.protocol.seeds;
+    let mut other = both(&["L0"], &["L0"]);
+    other[1].certificate.protocol = Digest::of(b"another");
+    assert!(matches!(refused(&other), VerdictError::Protocol { .. }));
+    assert!(matches!(refused(&[run("r1", "own", "a", &[])]), VerdictError::Seed { .. }));
+    let twice = [run("r1", &seeds.primary, "a", &[]), run("r2", &seeds.primary, "a", &[])];
+    assert!(matches!(refused(&twice), VerdictError::Twice { .. }));
+    let same = [run("r1", &seeds.primary, "a", &[]), run("r2", &seeds.replication, "a", &[])];
+    assert!(matches!(refused(&same), VerdictError::SameModel { .. }));
+    assert_eq!(refused(&[run("r2", &seeds.replication, "b", &[])]), VerdictError::NoPrimary);
+}

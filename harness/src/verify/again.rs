@@ -1,0 +1,68 @@
+//! Scoring and judging a record again under other rules.
+
+use anyhow::Context as _;
+use bench_results::{
+    certificate::Certificate,
+    record::{EpisodeRecord, Manifest, Record},
+};
+
+use super::{Index, Live, Stage, replay, replay_live};
+use crate::{
+    conclude::{Facts, Judge},
+    inputs::Inputs,
+    run::{
+        live::{close, folder},
+        prepare::{Prepared, RunSpec},
+    },
+};
+
+/// What came out.
+pub struct Rescored {
+    /// The certificate under the other rules.
+    pub certificate: Certificate,
+    /// Differences between recorded and re-made episodes: none, where the scorer is still the same.
+    pub changed: String,
+}
+
+/// Replays a record from its own inputs, so that its tasks are its own, and judges it by the rules of `rules`.
+///
+/// # Errors
+/// A record that can no longer be replayed: its responses don't lead through its schedule any more.
+pub fn rescore(reader: &Record, rules: &Inputs, manifest: &Manifest) -> anyhow::Result<Rescored> {
+    let own = Inputs::of_record(&reader.inputs())?;
+    let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
+    let prepared = Prepared::new(&own, &spec)?;
+    // Tasks, arms and catalogs stay those of the run; margin, level, guards and floors are the others'.
+    let judged = Inputs { protocol: rules.protocol.clone(), protocol_text: rules.protocol_text.clone(), ..own.clone() };
+    let (certificate, changed) = match folder::terms(reader.folder())? {
+        None => {
+            let mut judge = Judge::new(&judged, &prepared)?;
+            let replayed = replay::replay(reader, &own, &prepared, &mut judge);
+            replayed.schedule.map_err(anyhow::Error::msg).context("its schedule")?;
+            let facts = Facts { attempts: replayed.attempts, ..Facts::default() };
+            (judge.conclude(manifest, &facts)?.certificate, replayed.episodes)
+        }
+        Some(terms) => {
+            let family = prepared.families.first().context("the manifest names no suite")?;
+            let planned = terms.planned(&own, family);
+            let mut judge = Judge::of_planned(&judged, &prepared, &planned)?;
+            let money = close::money(reader.folder(), &terms)?;
+            let index = Index::of(reader.folder()).map_err(anyhow::Error::msg)?;
+            let live = Live {
+                reader,
+                inputs: &own,
+                family,
+                planned: &planned,
+                terms: &terms,
+                money: &money,
+                index: &index,
+                stage: Stage::Closed,
+            };
+            let replayed = replay_live(&live, &mut judge, &mut |_: EpisodeRecord| {});
+            replayed.schedule.map_err(anyhow::Error::msg).context("its schedule")?;
+            (judge.conclude(manifest, &close::facts(manifest, &terms, &index))?.certificate, replayed.episodes)
+        }
+    };
+    let changed = changed.map_or_else(|differences| differences, |_| "none".to_owned());
+    Ok(Rescored { certificate, changed })
+}

@@ -1,0 +1,154 @@
+//! Checks on the run as a whole: tasks, controls, missing episodes, files that nobody asked for.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
+
+use bench_protocol::{digest::Digest, verdict::FamilyKind};
+use bench_results::{
+    certificate::{Certificate, ControlReport},
+    record::{AttemptLine, DrawId, End, Manifest, Record, Tail},
+};
+
+use super::report::{Found, Report};
+use crate::{
+    bundle::layout,
+    exit,
+    inputs::Inputs,
+    run::prepare::{Prepared, RESULTS, TOOLS},
+};
+
+/// Tasks re-made from the seed against the digests that the certificate states.
+pub(super) fn tasks(reader: &Record, prepared: &Prepared) -> Found {
+    let stated = stated_tasks(reader);
+    let mut texts = Vec::new();
+    for family in &prepared.families {
+        let name = if family.kind == FamilyKind::Results { RESULTS } else { TOOLS };
+        let made = family.tasks.digest().map_err(|error| error.to_string())?;
+        match stated.get(name) {
+            Some(stated) if *stated != made => {
+                return Err(format!("suite {name}: the certificate states {stated}, the seed makes {made}"));
+            }
+            Some(_) => texts.push(format!("{} of suite {name} re-made, digest equal", family.tasks.len())),
+            None => {
+                texts.push(format!("{} of suite {name} re-made, the certificate states no digest", family.tasks.len()))
+            }
+        }
+    }
+    Ok(texts.join("; "))
+}
+
+/// Task digests as a certificate states them. What is wrong with the certificate itself is said by its own check.
+fn stated_tasks(reader: &Record) -> BTreeMap<String, Digest> {
+    let parsed = reader.certificate().ok().and_then(|bytes| Certificate::parse(&bytes).ok());
+    parsed.map(|all| all.tasks.into_iter().map(|(name, tasks)| (name, tasks.digest)).collect()).unwrap_or_default()
+}
+
+/// The protocol's controls must be there; what they showed stands in the evidence.
+pub(super) fn controls(report: &mut Report, manifest: &Manifest, inputs: &Inputs, certificate: &Certificate) {
+    let protocol = &inputs.protocol;
+    let mut asked: Vec<&str> = Vec::new();
+    if manifest.suites.contains_key(TOOLS) {
+        asked.extend(protocol.arms.controls.iter().map(String::as_str));
+    }
+    if manifest.suites.contains_key(RESULTS) {
+        asked.extend(protocol.arms.results_controls.iter().map(String::as_str));
+    }
+    let absent: Vec<&str> = asked.into_iter().filter(|id| !manifest.arms.iter().any(|arm| arm == id)).collect();
+    if !absent.is_empty() {
+        let why = format!("{} did not run, so that there can be no verdict", absent.join(", "));
+        if manifest.confirmatory {
+            return report.add("controls", exit::VERIFY_CERTIFICATE, Err(why));
+        }
+        return report.note("controls", exit::VERIFY_CERTIFICATE, why);
+    }
+    let (good, bad): (Vec<_>, Vec<_>) = certificate.controls.iter().partition(|control| control.behaved);
+    let names = |controls: &[&ControlReport]| {
+        controls.iter().map(|control| control.arm.to_string()).collect::<Vec<_>>().join(", ")
+    };
+    if bad.is_empty() {
+        report.add("controls", exit::VERIFY_CERTIFICATE, Ok(format!("{} behaved", names(&good))));
+    } else {
+        let why = format!("{} did not behave; the verdicts take that into account", names(&bad));
+        report.note("controls", exit::VERIFY_CERTIFICATE, why);
+    }
+}
+
+/// Every episode without an outcome must say why: its last attempt failed with a status or an error.
+pub(super) fn missing(reader: &Record, certificate: &Certificate) -> Found {
+    let unattempted: u64 = certificate.arms.iter().map(|arm| arm.flow.planned.saturating_sub(arm.flow.attempted)).sum();
+    if unattempted > 0 {
+        return Err(format!("{unattempted} planned episodes were never attempted"));
+    }
+    let lost: u64 = certificate.arms.iter().map(|arm| arm.flow.missing).sum();
+    if lost == 0 {
+        return Ok("no episode is missing".to_owned());
+    }
+    let text = |error: bench_results::record::RecordError| error.to_string();
+    let mut unexplained = BTreeSet::new();
+    for episode in reader.episodes(Tail::Report).map_err(text)? {
+        let episode = episode.map_err(text)?;
+        if episode.end == End::Missing {
+            unexplained.insert((episode.task, episode.arm));
+        }
+    }
+    let mut open: BTreeMap<u64, DrawId> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+    for line in reader.attempts(Tail::Report).map_err(text)? {
+        match line.map_err(text)? {
+            AttemptLine::Opened(opened) => {
+                if unexplained.contains(&(opened.draw.task.clone(), opened.draw.arm.clone())) {
+                    open.insert(opened.n, opened.draw);
+                }
+            }
+            AttemptLine::Settled(settled) => {
+                let Some(draw) = open.remove(&settled.n) else { continue };
+                let bad = settled.status.filter(|status| !(200..300).contains(status));
+                if let Some(why) = settled.error.or_else(|| bad.map(|status| format!("status {status}")))
+                    && unexplained.remove(&(draw.task, draw.arm))
+                {
+                    *reasons.entry(why).or_default() += 1;
+                }
+            }
+        }
+    }
+    if let Some((task, arm)) = unexplained.first() {
+        return Err(format!("the episode of task {task} under {arm} is missing, and no attempt of it says why"));
+    }
+    let reasons: Vec<String> = reasons.into_iter().map(|(why, times)| format!("{times} {why}")).collect();
+    Ok(format!("{lost} missing, each explained: {}", reasons.join(", ")))
+}
+
+/// What lies in the folder beside the record.
+pub(super) fn strangers(report: &mut Report, reader: &Record) {
+    let Ok(entries) = fs::read_dir(reader.folder()) else { return };
+    let mut strange: Vec<String> = entries
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+        .filter(|name| !layout::is_top_level(name))
+        .collect();
+    strange.sort();
+    if !strange.is_empty() {
+        let why = format!("not part of a record, not looked at: {}", strange.join(", "));
+        report.note("files", exit::VERIFY_RECORD, why);
+    }
+}
+
+/// What weakens a run without being wrong: no lock, deviations, a build with changes.
+pub(super) fn standing(report: &mut Report, manifest: &Manifest) {
+    let mut weak = Vec::new();
+    if manifest.lock.is_none() {
+        weak.push("it states no lock, so that it is exploratory".to_owned());
+    }
+    if manifest.build.dirty == Some(true) {
+        weak.push("the program was built from a checkout with changes".to_owned());
+    }
+    weak.extend(manifest.deviations.iter().map(|one| format!("deviation: {} ({})", one.what, one.why)));
+    if weak.is_empty() {
+        let commit = manifest.build.commit.as_deref().unwrap_or("unknown");
+        let found = format!("under a lock, no deviation, version {} of commit {commit}", manifest.build.version);
+        report.add("standing", exit::VERIFY_RECORD, Ok(found));
+    } else {
+        report.note("standing", exit::VERIFY_RECORD, weak.join("; "));
+    }
+}

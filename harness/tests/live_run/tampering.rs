@@ -1,0 +1,58 @@
+//! What a live record has beside a plumbing one: prices, money, a ledger. Each kind of tampering is caught and named.
+
+use std::{fs, path::Path, time::Duration};
+
+use crate::{
+    common::{bench, stdout},
+    server::MockServer,
+    support::{ARMS, live, only_run},
+};
+
+/// Changes a file, verifies against the published ledger, and puts the file back.
+#[track_caller]
+fn tampered(folder: &Path, run: &Path, file: &Path, change: &dyn Fn(String) -> String, code: i32, check: &str) {
+    let before = fs::read_to_string(file).unwrap();
+    let after = change(before.clone());
+    assert_ne!(before, after, "the change must change something");
+    fs::write(file, after).unwrap();
+    let ledger = folder.join("results/ledger.jsonl");
+    let out = stdout(bench(folder).arg("verify").arg(run).arg("--ledger").arg(ledger), code);
+    let named = out.lines().any(|line| line.contains("FAIL") && line.contains(check));
+    assert!(named, "{}: {check} is not named in\n{out}", file.display());
+    fs::write(file, before).unwrap();
+}
+
+#[test]
+fn prices_money_and_ledger_cannot_be_edited_unseen() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = MockServer::start(&ARMS, 20, |_, _| None, Duration::ZERO);
+    stdout(live(folder.path(), &server, 20).arg("--quiet"), 0);
+    let run = only_run(folder.path());
+    let ledger = folder.path().join("results/ledger.jsonl");
+    let out = stdout(bench(folder.path()).arg("verify").arg(&run).arg("--ledger").arg(&ledger), 0);
+    assert!(out.contains("one look") && out.contains("finished; under the same lock: no other run"), "{out}");
+    let check = |file: &Path, change: &dyn Fn(String) -> String, code: i32, name: &str| {
+        tampered(folder.path(), &run, file, change, code, name);
+    };
+    // A price, in the table kept.
+    let prices = run.join("inputs/prices.toml");
+    check(&prices, &|text| text.replacen("as_of = \"20", "as_of = \"19", 1), 41, "terms");
+    // What an attempt was billed.
+    let attempts = run.join("attempts.jsonl");
+    check(&attempts, &|text| text.replacen("\"billed\":", "\"billed\":9", 1), 46, "books");
+    // An attempt that was made and is taken out, opening and outcome.
+    let without_first = |text: String| text.lines().skip(2).map(|line| format!("{line}\n")).collect();
+    check(&attempts, &without_first, 46, "books");
+    // The ledger: re-ordered, cut, edited, forgotten.
+    let reversed = |text: String| text.lines().rev().map(|line| format!("{line}\n")).collect();
+    check(&ledger, &reversed, 48, "one look");
+    let cut = |text: String| text.lines().take(text.lines().count() - 1).map(|line| format!("{line}\n")).collect();
+    check(&ledger, &cut, 48, "one look");
+    check(&ledger, &|text| text.replacen("\"budget\":\"", "\"budget\":\"9", 1), 48, "one look");
+    check(&run.join("inputs/ledger.jsonl"), &|_| String::new(), 48, "ledger");
+    check(&run.join("inputs/ledger.jsonl"), &|text| text.replacen("\"raw\",", "", 1), 48, "ledger");
+    // A bundle takes the ledger along, and is verified with it.
+    stdout(bench(folder.path()).arg("bundle").arg(&run).args(["-o", "b.tar.gz", "--quiet"]), 0);
+    let out = stdout(bench(folder.path()).args(["verify", "b.tar.gz"]), 0);
+    assert!(out.contains("one look"), "{out}");
+}

@@ -1,0 +1,63 @@
+//! Everything below `results/published` is verified here, whatever is added.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod common;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use common::{bench, stdout};
+
+fn published() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../results/published")
+}
+
+/// Files below a folder with this ending, in order.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(files(&path, ending));
+        } else if path.to_string_lossy().ends_with(ending) {
+            all.push(path);
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn every_published_bundle_verifies() {
+    let scratch = tempfile::tempdir().unwrap();
+    let bundles = files(&published(), ".tar.gz");
+    assert!(!bundles.is_empty(), "nothing is published");
+    for bundle in bundles {
+        let out = stdout(bench(scratch.path()).arg("verify").arg(&bundle), 0);
+        assert!(out.contains("equal byte for byte") || out.contains("are withheld"), "{}: {out}", bundle.display());
+    }
+}
+
+#[test]
+fn the_definitions_table_is_what_the_program_prints() {
+    let scratch = tempfile::tempdir().unwrap();
+    let table = fs::read_to_string(published().join("offline/definitions.txt")).unwrap();
+    assert_eq!(stdout(bench(scratch.path()).arg("definitions"), 0), table, "run `just publish-offline`");
+}
+
+#[test]
+fn published_counts_are_read_again_to_the_same_page_and_document() {
+    let scratch = tempfile::tempdir().unwrap();
+    let all = files(&published(), "counts.json");
+    assert!(!all.is_empty());
+    for counts in all {
+        let read =
+            |args: &[&str]| stdout(bench(scratch.path()).args(["stats", "--published"]).arg(&counts).args(args), 0);
+        let beside = |name: &str| fs::read_to_string(counts.with_file_name(name)).unwrap();
+        assert_eq!(read(&[]), beside("README.md"));
+        assert_eq!(read(&["--json"]), beside("reanalysis.json"));
+    }
+}
