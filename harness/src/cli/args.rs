@@ -125,6 +125,8 @@ pub enum Command {
     Arms(ArmsArgs),
     /// Capture the tool list of an MCP server, or look at catalogs for oddities.
     Catalog(CatalogArgs),
+    /// Be an MCP server on stdio that replays a catalog: the upstream of a compressor under test.
+    ReplayServer(ReplayServerArgs),
 }
 
 /// `bench tasks`.
@@ -369,4 +371,18 @@ pub struct CaptureArgs {
     /// The server's command, after `--`.
     #[arg(last = true, required = true, value_name = "CMD")]
     pub command: Vec<OsString>,
+}
+
+/// `bench replay-server`.
+#[derive(Debug, Args)]
+pub struct ReplayServerArgs {
+    /// The catalog; without it all of them as one server, their tools called `server__tool`.
+    #[arg(long, value_name = "NAME")]
+    pub server: Option<String>,
+    /// File or pipe that every call which arrives is appended to, as JSON Lines: server, tool, arguments, valid.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Whether the server declares that its tool list may change; by default as captured.
+    #[arg(long, value_enum, value_name = "YES|NO")]
+    pub list_changed: Option<YesNo>,
 }

@@ -11,6 +11,7 @@ mod live;
 mod output;
 mod progress;
 mod protocol;
+mod replay_server;
 mod stats;
 mod surface;
 mod tasks;
@@ -53,6 +54,10 @@ pub fn main() -> u8 {
 }
 
 fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
+    // Started once per call by some compressors, so it loads no more than it replays.
+    if let Some(Command::ReplayServer(args)) = &cli.command {
+        return replay_server::run(args, &cli.global);
+    }
     let inputs = Inputs::load(&cli.global.overrides())?;
     match &cli.command {
         None if cli.live.live => live::run(&cli.run, &cli.live, &cli.global, &inputs, output),
@@ -70,5 +75,6 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         Some(Command::Verify(args)) => verify::run(args, output),
         Some(Command::Arms(args)) => arms::run(args, &inputs, output),
         Some(Command::Catalog(args)) => catalog::run(args, &inputs, output),
+        Some(Command::ReplayServer(args)) => replay_server::run(args, &cli.global),
     }
 }
