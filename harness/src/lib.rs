@@ -4,6 +4,7 @@ pub mod arms;
 pub mod build;
 pub mod capture;
 pub mod cli;
+pub mod compare;
 pub mod conclude;
 pub mod episode;
 pub mod exit;

@@ -125,6 +125,8 @@ pub enum Command {
     Arms(ArmsArgs),
     /// Capture the tool list of an MCP server, or look at catalogs for oddities.
     Catalog(CatalogArgs),
+    /// Compare raw, built-in arms and compressors from outside on the same tasks.
+    Compare(CompareArgs),
     /// Be an MCP server on stdio that replays a catalog: the upstream of a compressor under test.
     ReplayServer(ReplayServerArgs),
 }
@@ -385,4 +387,41 @@ pub struct ReplayServerArgs {
     /// Whether the server declares that its tool list may change; by default as captured.
     #[arg(long, value_enum, value_name = "YES|NO")]
     pub list_changed: Option<YesNo>,
+}
+
+/// `bench compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Command of a compressor that speaks MCP on stdio, such as 'my-proxy -- {upstream}'; `{server}`, `{state}` and
+    /// `{config}` are known too. May be given several times.
+    #[arg(long, value_name = "CMD")]
+    pub proxy: Vec<String>,
+    /// The compressors of --proxy keep nothing of an episode: one warm process serves all.
+    #[arg(long, requires = "proxy")]
+    pub stateless: bool,
+    /// File of `[[arm]]` entries. May be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub arms_file: Vec<PathBuf>,
+    /// Only these arms (raw always takes part); by default all but controls.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub arms: Vec<String>,
+    /// Behaviour of the scripted model.
+    #[arg(long, value_name = "BEHAVIOUR", default_value = "oracle")]
+    pub mock: Behaviour,
+    /// Only the first N tasks.
+    #[arg(long, value_name = "N")]
+    pub tasks: Option<u64>,
+    /// Threads; accuracy and cost do not depend on it.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// Seconds that a compressor may take to start.
+    #[arg(long, value_name = "S")]
+    pub start_timeout: Option<NonZeroU64>,
+    /// Seconds that a compressor may take to answer a call.
+    #[arg(long, value_name = "S")]
+    pub call_timeout: Option<NonZeroU64>,
+    /// Exit with what a live run with these counts would say of this arm: 0 certified, 10 failed, 11 inconclusive, 12 no
+    /// verdict.
+    #[arg(long, value_name = "ARM")]
+    pub require: Option<String>,
 }

@@ -4,6 +4,7 @@ pub mod args;
 mod arms;
 mod catalog;
 mod check;
+mod compare;
 mod definitions;
 mod failure;
 mod import;
@@ -75,6 +76,7 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         Some(Command::Verify(args)) => verify::run(args, output),
         Some(Command::Arms(args)) => arms::run(args, &inputs, output),
         Some(Command::Catalog(args)) => catalog::run(args, &inputs, output),
+        Some(Command::Compare(args)) => compare::run(args, &cli.global, &inputs, output),
         Some(Command::ReplayServer(args)) => replay_server::run(args, &cli.global),
     }
 }

@@ -17,7 +17,7 @@ use super::{
     block::Block,
     client::{Limits, ListedTool},
     entry::Entry,
-    fault::{Fault, Finding, Findings, Oddity},
+    fault::{Fault, Finding, Findings},
     inspect,
     launch::{self, Blueprint, Upstream},
     pool::Pool,
