@@ -29,3 +29,11 @@ differential:
 local-model *ARGS:
     @command -v python3 >/dev/null || { echo "python3 is missing: the model's server runs in Python" >&2; exit 31; }
     cargo build --release && python3 scripts/local-model.py {{ARGS}}
+
+# Installs the published compressors of peers/arms.toml below peers/local and compares them with raw; needs registries.
+peers tasks="200":
+    @command -v python3 >/dev/null && command -v npm >/dev/null || { echo "python3 or npm is missing: the compressors are Python and Node packages" >&2; exit 31; }
+    cargo build --release
+    scripts/install-peers
+    target/release/bench compare --arms-file peers/arms.toml --mock oracle --tasks {{tasks}}
+    target/release/bench compare --arms-file peers/arms.toml --mock lexical --tasks {{tasks}}

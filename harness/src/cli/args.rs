@@ -127,6 +127,8 @@ pub enum Command {
     Catalog(CatalogArgs),
     /// Compare raw, built-in arms and compressors from outside on the same tasks.
     Compare(CompareArgs),
+    /// Say which runtimes and compressors are there, and how to get the rest.
+    Doctor(DoctorArgs),
     /// Be an MCP server on stdio that replays a catalog: the upstream of a compressor under test.
     ReplayServer(ReplayServerArgs),
 }
@@ -424,4 +426,12 @@ pub struct CompareArgs {
     /// verdict.
     #[arg(long, value_name = "ARM")]
     pub require: Option<String>,
+}
+
+/// `bench doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// File of `[[arm]]` entries whose compressors are looked for. May be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub arms_file: Vec<PathBuf>,
 }

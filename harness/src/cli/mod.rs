@@ -6,6 +6,7 @@ mod catalog;
 mod check;
 mod compare;
 mod definitions;
+mod doctor;
 mod failure;
 mod import;
 mod live;
@@ -77,6 +78,7 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         Some(Command::Arms(args)) => arms::run(args, &inputs, output),
         Some(Command::Catalog(args)) => catalog::run(args, &inputs, output),
         Some(Command::Compare(args)) => compare::run(args, &cli.global, &inputs, output),
+        Some(Command::Doctor(args)) => doctor::run(args, output),
         Some(Command::ReplayServer(args)) => replay_server::run(args, &cli.global),
     }
 }

@@ -94,6 +94,12 @@ pub fn compare(
     if stop.load(std::sync::atomic::Ordering::Relaxed) {
         return Ok(None);
     }
+    // How processes end is a finding too.
+    std::thread::scope(|scope| {
+        for arm in &field.externals {
+            scope.spawn(|| arm.close());
+        }
+    });
     let rule = Rule::of(protocol)?;
     let reporting =
         Reporting { alpha: rule.alpha(), resamples: protocol.test.cluster_bootstrap_resamples, seed: seeds.bootstrap };

@@ -17,7 +17,7 @@ const PAIRS: usize = 12;
 /// Adjusted p below which a pair is printed.
 const PAIR_LEVEL: f64 = 0.05;
 /// Longest name of an arm that a row prints whole.
-const NAME: usize = 24;
+const NAME: usize = 22;
 
 const ACCURACY: &[Head] = &[
     word("arm"),
@@ -32,7 +32,6 @@ const ACCURACY: &[Head] = &[
 
 const COST: &[Head] = &[
     word("arm"),
-    number("tools"),
     number("start"),
     number("decide"),
     number("trips"),
@@ -59,9 +58,10 @@ pub fn text(comparison: &Comparison) -> String {
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(
         out,
-        "start: o200k tokens shown at the start of a session; decide: tokens of the deciding request, four bytes each;\n\
-         bad/k: invalid upstream calls per 1,000 tasks; $/k: dollars per 1,000 tasks at the prices of {} ({}),\n\
-         nothing cached; warm: the prefix read from a cache; solved: per 1,000 right ones; ms: a call's median.",
+        "start: o200k tokens shown at the start of a session; decide: tokens of the deciding request;\n\
+         bad/k: invalid upstream calls per 1,000 tasks; $/k: dollars per 1,000 tasks, nothing cached,\n\
+         at the prices of {} ({}); four bytes are a token;\n\
+         warm: the prefix read from a cache; solved: per 1,000 right ones; ms: a call's median.",
         comparison.priced_as.0, comparison.priced_as.1
     );
     let points: Vec<Vec<String>> = comparison
@@ -109,7 +109,6 @@ fn cost(row: &ArmRow) -> Vec<String> {
     };
     vec![
         clipped(&row.arm),
-        row.tools.to_string(),
         row.tokens_at_start.to_string(),
         row.tokens_at_decision.map_or_else(dash, |tokens| format!("{tokens:.0}")),
         format!("{:.2}", row.extra_trips),

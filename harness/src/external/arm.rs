@@ -107,13 +107,20 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
-    fn drop(&mut self) {
+impl Shared {
+    /// Ends all processes and waits for that.
+    fn close(&self) {
         std::thread::scope(|scope| {
             for slot in &self.slots {
                 scope.spawn(|| slot.pool.close());
             }
         });
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -206,6 +213,11 @@ impl ExternalArm {
     /// Why it is not tried any more.
     pub fn given_up(&self) -> Option<Fault> {
         self.shared.given_up()
+    }
+
+    /// Ends all its processes and waits for that: how they end is worth knowing too. No call goes through after it.
+    pub fn close(&self) {
+        self.shared.close();
     }
 }
 

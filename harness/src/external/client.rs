@@ -147,12 +147,12 @@ impl Client {
         Ok(client)
     }
 
-    /// The tool list, all pages, asked for again while a change is announced.
-    pub(super) fn list(&mut self, until: Instant) -> Result<Vec<ListedTool>, Fault> {
+    /// The tool list, all pages, asked for again while a change is announced within `settle` of it.
+    pub(super) fn list(&mut self, until: Instant, settle: Duration) -> Result<Vec<ListedTool>, Fault> {
         for _ in 0..=self.limits.relists {
             self.changed = false;
             let tools = self.list_once(until)?;
-            self.take_waiting(Instant::now())?;
+            self.take_waiting(Instant::now() + settle)?;
             if !self.changed {
                 return Ok(tools);
             }

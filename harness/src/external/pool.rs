@@ -18,6 +18,8 @@ use super::{
 };
 use crate::stdio::process::Launch;
 
+/// A first list counts once no change was announced for this long; nobody waits for a start.
+const SETTLE: Duration = Duration::from_millis(100);
 /// How long to wait between two looks at whether a process is ready.
 const READY_POLL: Duration = Duration::from_millis(50);
 
@@ -106,6 +108,9 @@ impl Pool {
             }
             if let Some((times, last)) = state.failed.as_ref().filter(|(times, _)| *times >= self.limits.faults) {
                 return Err(Fault::GivenUp { times: *times, last: Box::new(last.clone()) });
+            }
+            if state.closed {
+                return Err(Fault::Harness { cause: "the arm was closed".to_owned() });
             }
             self.refill(&mut state);
             let left = until.saturating_duration_since(Instant::now());
@@ -213,7 +218,7 @@ fn start(blueprint: &Blueprint, limits: &Limits) -> Result<Live, Fault> {
     };
     let mut client = Client::start(&launch, limits)?;
     let until = Instant::now() + limits.start;
-    let mut tools = client.list(until)?;
+    let mut tools = client.list(until, SETTLE)?;
     if let Some(ready) = &blueprint.entry.ready {
         let arguments: Map<String, serde_json::Value> = serde_json::from_str(&ready.arguments).unwrap_or_default();
         while !client.call(&ready.tool, &arguments)?.text.contains(&ready.contains) {
@@ -224,7 +229,7 @@ fn start(blueprint: &Blueprint, limits: &Limits) -> Result<Live, Fault> {
             thread::sleep(READY_POLL);
         }
         if client.list_changed(Duration::ZERO)? {
-            tools = client.list(until)?;
+            tools = client.list(until, SETTLE)?;
         }
     }
     let mut log = LogReader::new(log);

@@ -186,7 +186,7 @@ impl ExternalSession {
         if !live.client.list_changed(slot.settle)? {
             return Ok(false);
         }
-        let listed = live.client.list(Instant::now() + self.shared.limits.call)?;
+        let listed = live.client.list(Instant::now() + self.shared.limits.call, slot.settle)?;
         let others = self.blocks.iter().enumerate().filter(|(other, _)| *other != at);
         let mut taken: HashSet<String> =
             others.flat_map(|(_, block)| block.tools.iter().map(|tool| tool.name().to_owned())).collect();

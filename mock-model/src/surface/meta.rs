@@ -332,6 +332,22 @@ mod tests {
     }
 
     #[test]
+    fn no_tool_of_the_reference_servers_is_taken_for_a_meta_tool() {
+        for (catalog, tool) in bench_tasks::Catalogs::vendored().unwrap().tools() {
+            let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+            let raw = |value: &Value| RawValue::from_string(value.to_string()).unwrap();
+            let shown = Tool {
+                name: format!("{}__{}", catalog.server, tool.name),
+                description: tool.description.clone().unwrap_or_default(),
+                schema: raw(&tool.input_schema),
+                properties: properties.into_iter().flatten().map(|(name, value)| (name.clone(), raw(value))).collect(),
+                required: serde_json::from_value(tool.input_schema["required"].clone()).unwrap_or_default(),
+            };
+            assert_eq!(kind(&shown), None, "{}", shown.name);
+        }
+    }
+
+    #[test]
     fn a_listed_name_may_carry_its_server() {
         assert_eq!(split("git__git_log", None), (Some("git".into()), "git_log".into()));
         assert_eq!(split("git__git_log", Some("git")), (Some("git".into()), "git_log".into()));
