@@ -33,3 +33,11 @@ local-model *ARGS:
 # Makes the published offline run and definitions table again, after a new lock.
 publish-offline:
     cargo build --release && scripts/publish-offline.sh
+
+# Installs the published compressors of peers/arms.toml below peers/local and compares them with raw; needs registries.
+peers tasks="200":
+    @command -v python3 >/dev/null && command -v npm >/dev/null || { echo "python3 or npm is missing: the compressors are Python and Node packages" >&2; exit 31; }
+    cargo build --release
+    scripts/install-peers
+    target/release/bench compare --arms-file peers/arms.toml --mock oracle --tasks {{tasks}}
+    target/release/bench compare --arms-file peers/arms.toml --mock lexical --tasks {{tasks}}

@@ -4,7 +4,6 @@
 //! Time and memory are bounded, stderr is drained, and the server's whole process group is ended.
 
 mod error;
-mod process;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -15,10 +14,8 @@ use bench_tasks::Catalog;
 use serde_json::value::RawValue;
 
 pub use self::error::CaptureError;
-use self::{process::Process, session::Session};
-
-/// Protocol version that the client asks for; a server may answer with another.
-pub const PROTOCOL_VERSION: &str = "2025-11-25";
+use self::session::Session;
+use crate::stdio::process::{Launch, Process};
 
 /// What to run, and how long and how much to take.
 #[derive(Debug, Clone)]
@@ -107,7 +104,14 @@ fn is_name_char(c: char) -> bool {
 
 /// Starts the server, takes its tool list, and ends it.
 pub fn capture(options: &CaptureOptions) -> Result<Captured, CaptureError> {
-    let process = Process::start(options)?;
+    let launch = Launch {
+        command: &options.command,
+        environment: None,
+        folder: None,
+        line_bytes: options.max_bytes,
+        total_bytes: options.max_bytes as u64,
+    };
+    let process = Process::start(&launch)?;
     let mut session = Session::new(process, options);
     let captured = session.run();
     session.end();

@@ -185,6 +185,15 @@ pub trait ArmSession: Send {
     fn informs(&self, name: &str) -> bool;
     /// Takes one call of the model.
     fn call(&mut self, call: &ToolCall) -> CallOutcome;
+    /// What the model reads of the last upstream call, and whether it is an error, where the arm itself has the answer;
+    /// elsewhere the harness answers as the upstream server would.
+    fn upstream_reply(&mut self) -> Option<(String, bool)> {
+        None
+    }
+    /// Why the arm cannot go on, once it cannot: the episode ends as the arm's fault. Built-in arms never fail.
+    fn fault(&self) -> Option<&str> {
+        None
+    }
     /// What the model is shown of an upstream result: R digests it, the others pass it on.
     fn digest(&mut self, server: &str, tool: &str, result: &ToolResult) -> ToolResult {
         let _ = (server, tool);

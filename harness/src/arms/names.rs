@@ -164,7 +164,8 @@ fn settle(wanted: Vec<Vec<String>>, taken: &mut HashSet<String>) -> Vec<Vec<Stri
     settled
 }
 
-fn suffixed(name: &str, taken: &mut HashSet<String>) -> String {
+/// The name with the first free number behind it.
+pub(crate) fn suffixed(name: &str, taken: &mut HashSet<String>) -> String {
     let mut number = 2_u32;
     loop {
         let suffix = format!("_{number}");

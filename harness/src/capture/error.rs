@@ -5,6 +5,8 @@ use std::io;
 use bench_tasks::TasksError;
 use thiserror::Error;
 
+use crate::stdio::process::StartError;
+
 /// Why a catalog could not be captured; each message says what was done, what came of it, and what to try.
 #[derive(Debug, Error)]
 pub enum CaptureError {
@@ -113,4 +115,13 @@ pub enum CaptureError {
     /// The list is not one that a client could use.
     #[error(transparent)]
     Catalog(#[from] TasksError),
+}
+
+impl From<StartError> for CaptureError {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::NotFound { program } => Self::NotFound { program },
+            StartError::Spawn { program, source } => Self::Spawn { program, source },
+        }
+    }
 }

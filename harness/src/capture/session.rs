@@ -1,41 +1,14 @@
 //! The conversation: initialize, list page by page, list again while the server says that its list changed.
 
-use std::{borrow::Cow, collections::BTreeSet, time::Instant};
+use std::{collections::BTreeSet, time::Instant};
 
-use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::{
-    CaptureError, CaptureOptions, Captured, PROTOCOL_VERSION,
+use super::{CaptureError, CaptureOptions, Captured};
+use crate::stdio::{
+    message::{self, INITIALIZE, INITIALIZED, LIST, LIST_CHANGED, METHOD_NOT_FOUND, Message, PING, Page},
     process::{Line, Process},
 };
-
-const INITIALIZE: &str = "initialize";
-const INITIALIZED: &str = "notifications/initialized";
-const LIST: &str = "tools/list";
-const LIST_CHANGED: &str = "notifications/tools/list_changed";
-/// JSON-RPC's code for a method that is not there: a client without capabilities offers none but `ping`.
-const METHOD_NOT_FOUND: i32 = -32601;
-
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    result: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Page<'a> {
-    #[serde(borrow)]
-    tools: &'a RawValue,
-    #[serde(borrow, rename = "nextCursor")]
-    next_cursor: Option<&'a RawValue>,
-}
 
 /// One conversation with a server.
 pub(super) struct Session<'a> {
@@ -57,14 +30,12 @@ impl<'a> Session<'a> {
     }
 
     pub(super) fn run(&mut self) -> Result<Captured, CaptureError> {
-        let client = json!({ "name": "bench", "version": env!("CARGO_PKG_VERSION") });
-        let parameters = json!({ "protocolVersion": PROTOCOL_VERSION, "capabilities": {}, "clientInfo": client });
-        let initialize = self.ask(INITIALIZE, &parameters)?;
+        let initialize = self.ask(INITIALIZE, &message::initialize(&json!({})))?;
         let parsed: Value = serde_json::from_str(initialize.get()).map_err(|error| answer(INITIALIZE, &error))?;
         if !parsed.get("protocolVersion").is_some_and(Value::is_string) {
             return Err(CaptureError::Answer { method: INITIALIZE, cause: "it has no protocolVersion".to_owned() });
         }
-        self.send(INITIALIZED, &json!({ "jsonrpc": "2.0", "method": INITIALIZED }))?;
+        self.send(INITIALIZED, &message::notification(INITIALIZED).to_string())?;
         for lists in 1..=self.options.max_relists {
             self.changed = false;
             let pages = self.list()?;
@@ -117,8 +88,7 @@ impl<'a> Session<'a> {
     /// Sends a request and waits for its result; whatever comes in between is taken on the way.
     fn ask(&mut self, method: &'static str, parameters: &Value) -> Result<Box<RawValue>, CaptureError> {
         self.last_id += 1;
-        let request = json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": parameters });
-        self.send(method, &request)?;
+        self.send(method, &message::request(self.last_id, method, parameters).to_string())?;
         loop {
             match self.process.line(self.deadline) {
                 Line::Text(line) => {
@@ -171,17 +141,17 @@ impl<'a> Session<'a> {
 
     /// Answers a request of the server's, so that it does not wait.
     fn reply(&mut self, method: &str, id: &RawValue) -> Result<(), CaptureError> {
-        let reply = if method == "ping" {
-            json!({ "jsonrpc": "2.0", "id": id, "result": {} })
+        // A client without capabilities offers none but this.
+        let reply = if method == PING {
+            message::result(id, "{}")
         } else {
-            let message = format!("this client offers no {method}");
-            json!({ "jsonrpc": "2.0", "id": id, "error": { "code": METHOD_NOT_FOUND, "message": message } })
+            message::error(id, METHOD_NOT_FOUND, &format!("this client offers no {method}"))
         };
         self.send("an answer", &reply)
     }
 
-    fn send(&mut self, method: &'static str, message: &Value) -> Result<(), CaptureError> {
-        match self.process.send(message.to_string().as_bytes()) {
+    fn send(&mut self, method: &'static str, message: &str) -> Result<(), CaptureError> {
+        match self.process.send(message.as_bytes()) {
             Ok(()) => Ok(()),
             // A server that is gone says more by how it ended.
             Err(source) if source.kind() == std::io::ErrorKind::BrokenPipe => Err(self.ended(method)),
@@ -199,16 +169,9 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The cursor of the page after this one. An empty or `null` one says that there is none, as servers in the wild use it.
+/// The cursor of the page after this one.
 fn next_cursor(page: &RawValue) -> Result<Option<String>, CaptureError> {
-    let parsed: Page<'_> = serde_json::from_str(page.get()).map_err(|error| answer(LIST, &error))?;
-    if !parsed.tools.get().starts_with('[') {
-        return Err(CaptureError::Answer { method: LIST, cause: "its tools are not a list".to_owned() });
-    }
-    let Some(cursor) = parsed.next_cursor else { return Ok(None) };
-    let cursor: String = serde_json::from_str(cursor.get())
-        .map_err(|_| CaptureError::Answer { method: LIST, cause: format!("nextCursor {cursor} is not a string") })?;
-    Ok(Some(cursor).filter(|cursor| !cursor.is_empty()))
+    Page::read(page).and_then(|page| page.next()).map_err(|cause| CaptureError::Answer { method: LIST, cause })
 }
 
 fn answer(method: &'static str, error: &serde_json::Error) -> CaptureError {

@@ -153,6 +153,12 @@ pub enum Command {
     Arms(ArmsArgs),
     /// Capture the tool list of an MCP server, or look at catalogs for oddities.
     Catalog(CatalogArgs),
+    /// Compare raw, built-in arms and compressors from outside on the same tasks.
+    Compare(CompareArgs),
+    /// Say which runtimes and compressors are there, and how to get the rest.
+    Doctor(DoctorArgs),
+    /// Be an MCP server on stdio that replays a catalog: the upstream of a compressor under test.
+    ReplayServer(ReplayServerArgs),
 }
 
 /// `bench tasks`.
@@ -390,4 +396,63 @@ pub struct CaptureArgs {
     /// The server's command, after `--`.
     #[arg(last = true, required = true, value_name = "CMD")]
     pub command: Vec<OsString>,
+}
+
+/// `bench replay-server`.
+#[derive(Debug, Args)]
+pub struct ReplayServerArgs {
+    /// The catalog; without it all of them as one server, their tools called `server__tool`.
+    #[arg(long, value_name = "NAME")]
+    pub server: Option<String>,
+    /// File or pipe that every call which arrives is appended to, as JSON Lines: server, tool, arguments, valid.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Whether the server declares that its tool list may change; by default as captured.
+    #[arg(long, value_enum, value_name = "YES|NO")]
+    pub list_changed: Option<YesNo>,
+}
+
+/// `bench compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Command of a compressor that speaks MCP on stdio, such as 'my-proxy -- {upstream}'; `{server}`, `{state}` and
+    /// `{config}` are known too. May be given several times.
+    #[arg(long, value_name = "CMD")]
+    pub proxy: Vec<String>,
+    /// The compressors of --proxy keep nothing of an episode: one warm process serves all.
+    #[arg(long, requires = "proxy")]
+    pub stateless: bool,
+    /// File of `[[arm]]` entries. May be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub arms_file: Vec<PathBuf>,
+    /// Only these arms (raw always takes part); by default all but controls.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub arms: Vec<String>,
+    /// Behaviour of the scripted model.
+    #[arg(long, value_name = "BEHAVIOUR", default_value = "oracle")]
+    pub mock: Behaviour,
+    /// Only the first N tasks.
+    #[arg(long, value_name = "N")]
+    pub tasks: Option<u64>,
+    /// Threads; accuracy and cost do not depend on it.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// Seconds that a compressor may take to start.
+    #[arg(long, value_name = "S")]
+    pub start_timeout: Option<NonZeroU64>,
+    /// Seconds that a compressor may take to answer a call.
+    #[arg(long, value_name = "S")]
+    pub call_timeout: Option<NonZeroU64>,
+    /// Exit with what a live run with these counts would say of this arm: 0 certified, 10 failed, 11 inconclusive, 12 no
+    /// verdict.
+    #[arg(long, value_name = "ARM")]
+    pub require: Option<String>,
+}
+
+/// `bench doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// File of `[[arm]]` entries whose compressors are looked for. May be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub arms_file: Vec<PathBuf>,
 }

@@ -4,7 +4,9 @@ pub mod args;
 mod arms;
 mod catalog;
 mod check;
+mod compare;
 mod definitions;
+mod doctor;
 mod failure;
 mod import;
 mod live;
@@ -12,6 +14,7 @@ mod output;
 mod progress;
 mod protocol;
 mod publish;
+mod replay_server;
 mod report;
 mod stats;
 mod surface;
@@ -55,6 +58,10 @@ pub fn main() -> u8 {
 }
 
 fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
+    // Started once per call by some compressors, so it loads no more than it replays.
+    if let Some(Command::ReplayServer(args)) = &cli.command {
+        return replay_server::run(args, &cli.global);
+    }
     let inputs = Inputs::load(&cli.global.overrides())?;
     match &cli.command {
         None if cli.live.live => live::run(&cli.run, &cli.live, &cli.global, &inputs, output),
@@ -83,5 +90,8 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         Some(Command::Man) => publish::shell::man(output),
         Some(Command::Arms(args)) => arms::run(args, &inputs, output),
         Some(Command::Catalog(args)) => catalog::run(args, &inputs, output),
+        Some(Command::Compare(args)) => compare::run(args, &cli.global, &inputs, output),
+        Some(Command::Doctor(args)) => doctor::run(args, output),
+        Some(Command::ReplayServer(args)) => replay_server::run(args, &cli.global),
     }
 }

@@ -29,6 +29,8 @@ struct Upstream {
     tool: Arc<str>,
     arguments: Map<String, Value>,
     route: Route,
+    /// What the arm itself answered, where it did.
+    reply: Option<(String, bool)>,
 }
 
 impl Upstream {
@@ -97,7 +99,8 @@ impl<'a> CallEpisode<'a> {
                 answers[position] = Some(CallAnswer { id: call.id.clone(), text: vec![reply], is_error: true });
             }
             CallOutcome::Upstream { server, tool, arguments, route, .. } => {
-                upstream.push(Upstream { position, server, tool, arguments, route });
+                let reply = self.common.session.upstream_reply();
+                upstream.push(Upstream { position, server, tool, arguments, route, reply });
             }
         }
     }
@@ -109,11 +112,10 @@ impl<'a> CallEpisode<'a> {
         let mut why_invalid = None;
         for call in upstream {
             let why = self.why_invalid(&call.server, &call.tool, &call.arguments);
-            answers[call.position] = Some(CallAnswer {
-                id: calls[call.position].id.clone(),
-                text: vec![why.clone().unwrap_or_else(|| "ok".to_owned())],
-                is_error: why.is_some(),
-            });
+            let (text, is_error) =
+                call.reply.unwrap_or_else(|| (why.clone().unwrap_or_else(|| "ok".to_owned()), why.is_some()));
+            answers[call.position] =
+                Some(CallAnswer { id: calls[call.position].id.clone(), text: vec![text], is_error });
             if why_invalid.is_none() {
                 why_invalid = Some(why.clone());
             }

@@ -110,6 +110,8 @@ struct Common {
 
 impl Common {
     fn new(task: TaskId, arm: Arc<str>, session: Box<dyn ArmSession>, entries: Vec<Entry>, rule: &EpisodeRule) -> Self {
+        // An arm that did not come up has no surface worth asking a model about.
+        let end = session.fault().map(|_| End::ArmFault);
         Self {
             task,
             arm,
@@ -123,7 +125,7 @@ impl Common {
             rejected_calls: 0,
             usage: Usage::default(),
             billed: 0,
-            end: None,
+            end,
         }
     }
 
@@ -142,8 +144,11 @@ impl Common {
         };
     }
 
-    /// Ends the episode where no turn is left.
+    /// Ends the episode where the arm failed or no turn is left.
     fn close_turn(&mut self) {
+        if self.session.fault().is_some() {
+            self.end = Some(End::ArmFault);
+        }
         if self.end.is_none() && self.turns >= self.max_turns {
             self.end = Some(End::TurnLimit);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use bench_mock_model::{AnswerKey, Behaviour, Draw, Noise, Rates, ScriptedModel};
-use bench_protocol::spec::MockNoise;
+use bench_protocol::{rng::Seed, spec::MockNoise};
 use bench_results::record::DrawId;
 
 use super::{
@@ -24,7 +24,16 @@ impl Mock {
 
     /// As [`Self::new`], with noise of one's own: planted losses, for instance.
     pub fn with_noise(behaviour: Behaviour, noise: Noise, prepared: &Prepared) -> Self {
-        let key = prepared.families.iter().map(key_of).fold(AnswerKey::default(), AnswerKey::merge);
+        Self::knowing(behaviour, noise, &prepared.families)
+    }
+
+    /// As [`Self::new`], for families that no protocol describes.
+    pub fn of_families(behaviour: Behaviour, rates: &MockNoise, families: &[Family], seed: Seed) -> Self {
+        Self::knowing(behaviour, Noise::new(self::rates(rates), seed), families)
+    }
+
+    fn knowing(behaviour: Behaviour, noise: Noise, families: &[Family]) -> Self {
+        let key = families.iter().map(key_of).fold(AnswerKey::default(), AnswerKey::merge);
         Self(ScriptedModel::new(behaviour, Arc::new(key), noise))
     }
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Scene, arguments, past::Past};
+use super::{Scene, arguments, explore, past::Past};
 use crate::{
     behaviour::Behaviour,
     key::RightCall,
     noise::LossTarget,
     surface::{
         Tool,
-        lookup::{full_name, has_word},
+        lookup::{full_name, has_word, spellings},
         meta::MetaKind,
         words::target,
     },
@@ -34,28 +34,51 @@ enum Step<'s> {
     Direct(&'s Tool),
     Invoke {
         tool: &'s Tool,
-        name: &'s str,
+        way: Way<'s>,
         arguments: &'s str,
-        listed: String,
     },
     /// By its own name, although it is not shown.
     Guess(String),
     Fetch {
         tool: &'s Tool,
-        name: &'s str,
-        listed: String,
+        way: Way<'s>,
+        many: bool,
     },
-    Search {
-        tool: &'s Tool,
-        query: &'s str,
-    },
+    /// Look for it first.
+    Explore(Call),
     NoWay,
+}
+
+/// How a meta tool is told which tool is meant.
+struct Way<'s> {
+    /// Parameter for the name.
+    name: &'s str,
+    /// The name, as it was seen.
+    listed: String,
+    /// Parameter for the server, where there is one.
+    server: Option<&'s str>,
+}
+
+impl Way<'_> {
+    /// The arguments that say so. Beside a server's name the tool's own is enough.
+    fn arguments(&self, wish: &Wish, many: bool) -> Map<String, Value> {
+        let named_apart = self.server.is_some() && !wish.server.is_empty();
+        let name = if named_apart { json!(wish.tool) } else { json!(self.listed) };
+        let mut arguments = Map::new();
+        if let Some(server) = self.server.filter(|_| named_apart) {
+            arguments.insert(server.to_owned(), json!(wish.server));
+        }
+        arguments.insert(self.name.to_owned(), if many { json!([name]) } else { name });
+        arguments
+    }
 }
 
 /// Decides a turn; `right` is `None` where no call is right or none is known.
 pub(super) fn decide(scene: &Scene<'_>, right: Option<&RightCall>) -> Turn {
-    let Some(wish) = wish(scene, right) else {
-        return Turn::Text("None of the available tools serves this request.".to_owned());
+    let wish = match wish(scene, right) {
+        Wanted::Call(wish) => wish,
+        Wanted::Look(call) => return Turn::Calls(vec![call]),
+        Wanted::Nothing => return Turn::Text("None of the available tools serves this request.".to_owned()),
     };
     let past = Past::of(scene, &wish.server, &wish.tool);
     if past.done {
@@ -69,19 +92,13 @@ pub(super) fn decide(scene: &Scene<'_>, right: Option<&RightCall>) -> Turn {
     match step(scene, &wish, &past) {
         Step::Direct(tool) => upstream(scene, arguments(Some(tool)), |input| call(&tool.name, input)),
         Step::Guess(name) => upstream(scene, arguments(None), |input| call(&name, input)),
-        Step::Invoke { tool, name, arguments: inner, listed } => upstream(scene, arguments(None), |input| {
-            call(
-                &tool.name,
-                Map::from_iter([(name.to_owned(), json!(listed)), (inner.to_owned(), Value::Object(input))]),
-            )
+        Step::Invoke { tool, way, arguments: inner } => upstream(scene, arguments(None), |input| {
+            let mut wrapped = way.arguments(&wish, false);
+            wrapped.insert(inner.to_owned(), Value::Object(input));
+            call(&tool.name, wrapped)
         }),
-        Step::Fetch { tool, name, listed } => {
-            Turn::Calls(vec![call(&tool.name, Map::from_iter([(name.to_owned(), json!(listed))]))])
-        }
-        Step::Search { tool, query } => {
-            let text = scene.request.conversation.user.as_ref();
-            Turn::Calls(vec![call(&tool.name, Map::from_iter([(query.to_owned(), json!(text))]))])
-        }
+        Step::Fetch { tool, way, many } => Turn::Calls(vec![call(&tool.name, way.arguments(&wish, many))]),
+        Step::Explore(call) => Turn::Calls(vec![call]),
         Step::NoWay => Turn::Text("I do not see a tool for this.".to_owned()),
     }
 }
@@ -97,14 +114,45 @@ fn upstream(scene: &Scene<'_>, arguments: Map<String, Value>, call: impl Fn(Map<
     Turn::Calls(vec![call(arguments), second])
 }
 
-/// What the model wants to call, its mistakes included; `None` where it wants nothing.
-fn wish(scene: &Scene<'_>, right: Option<&RightCall>) -> Option<Wish> {
+/// What the model has in mind.
+enum Wanted {
+    Call(Wish),
+    /// It has to look around before it can know.
+    Look(Call),
+    Nothing,
+}
+
+/// What the model wants to call, its mistakes included.
+fn wish(scene: &Scene<'_>, right: Option<&RightCall>) -> Wanted {
     if scene.behaviour == Behaviour::Lexical {
-        let (server, tool) = scene.request.tools.words().best(&scene.request.conversation.user)?;
-        let fits = right.is_some_and(|right| full_name(&right.server, &right.tool) == full_name(server, tool));
-        let arguments = right.map(|right| right.arguments.clone()).unwrap_or_default();
-        return Some(Wish { server: server.clone(), tool: tool.clone(), arguments, fits });
+        return by_words(scene, right);
     }
+    known(scene, right).map_or(Wanted::Nothing, Wanted::Call)
+}
+
+/// The tool whose words fit best: of those that replies list, where there are any; else of those that can be seen.
+fn by_words(scene: &Scene<'_>, right: Option<&RightCall>) -> Wanted {
+    let user = scene.request.conversation.user.as_ref();
+    let (server, tool) = match explore::by_words(scene) {
+        explore::ByWords::Step(call) => return Wanted::Look(call),
+        explore::ByWords::Found(entries) => match explore::pick(user, &entries) {
+            Some(entry) => (entry.server.clone().unwrap_or_default(), entry.name.clone()),
+            None => match scene.request.tools.words().best(user) {
+                Some(best) => best.clone(),
+                None => return Wanted::Nothing,
+            },
+        },
+    };
+    let fits = right.is_some_and(|right| {
+        (server.is_empty() && right.tool.as_ref() == tool)
+            || full_name(&right.server, &right.tool) == full_name(&server, &tool)
+    });
+    let arguments = right.map(|right| right.arguments.clone()).unwrap_or_default();
+    Wanted::Call(Wish { server, tool, arguments, fits })
+}
+
+/// The right call of the key, or a mistake.
+fn known(scene: &Scene<'_>, right: Option<&RightCall>) -> Option<Wish> {
     let Some(right) = right else {
         return scene.calls_anyway().then(|| another(scene, None)).flatten();
     };
@@ -154,21 +202,32 @@ fn step<'s>(scene: &'s Scene<'_>, wish: &Wish, past: &Past<'_>) -> Step<'s> {
     let full = full_name(server, tool);
     let direct = tools.direct(server, tool);
     let invoker = tools.meta(server, |kind| match kind {
-        MetaKind::Invoke { name, arguments } => Some((name.as_str(), arguments.as_str())),
+        MetaKind::Invoke { name, arguments, server } => Some((name.as_str(), arguments.as_str(), server.as_deref())),
         _ => None,
     });
     let fetcher = tools.meta(server, |kind| match kind {
-        MetaKind::Fetch { name } => Some(name.as_str()),
+        MetaKind::Fetch { name, many, server } => Some((name.as_str(), *many, server.as_deref())),
         _ => None,
     });
-    let found = || [&full, tool].into_iter().find(|name| past.found.iter().any(|text| has_word(text, name))).cloned();
+    let in_texts =
+        |texts: &[&str]| spellings(server, tool).into_iter().find(|name| texts.iter().any(|text| has_word(text, name)));
     let listed = [fetcher.map(|(meta, _)| meta), invoker.map(|(meta, _)| meta)]
         .into_iter()
         .flatten()
         .find_map(|meta| meta.lists_as(server, tool))
-        .or_else(found);
-    let invoke =
-        |listed: String| invoker.map(|(tool, (name, arguments))| Step::Invoke { tool, name, arguments, listed });
+        .or_else(|| in_texts(&past.found));
+    // Where the listed name was refused, the schema may have come with the one that a call wants.
+    let called = |listed: String| match past.failed {
+        0 => listed,
+        _ => in_texts(&past.fetched).unwrap_or(listed),
+    };
+    let invoke = |listed: String| {
+        invoker.map(|(tool, (name, arguments, server))| Step::Invoke {
+            tool,
+            way: Way { name, listed: called(listed), server },
+            arguments,
+        })
+    };
     match (direct, listed) {
         (direct, Some(listed)) if scene.behaviour == Behaviour::AlwaysInvokes && invoker.is_some() => {
             invoke(listed).or_else(|| direct.map(Step::Direct)).unwrap_or(Step::NoWay)
@@ -176,16 +235,12 @@ fn step<'s>(scene: &'s Scene<'_>, wish: &Wish, past: &Past<'_>) -> Step<'s> {
         (Some(direct), _) => Step::Direct(direct),
         (None, Some(_)) if scene.behaviour == Behaviour::NeverFetches => Step::Guess(full),
         (None, Some(listed)) => match fetcher {
-            Some((tool, name)) if past.fetches == 0 => Step::Fetch { tool, name, listed },
+            Some((tool, (name, many, server))) if past.fetches == 0 => {
+                Step::Fetch { tool, way: Way { name, listed, server }, many }
+            }
             _ => invoke(listed).unwrap_or(Step::Guess(full)),
         },
-        (None, None) => match tools.meta(server, |kind| match kind {
-            MetaKind::Search { query } => Some(query.as_str()),
-            _ => None,
-        }) {
-            Some((tool, query)) if past.searches == 0 => Step::Search { tool, query },
-            _ => Step::NoWay,
-        },
+        (None, None) => explore::towards(scene, server, tool, past).map_or(Step::NoWay, Step::Explore),
     }
 }
 

@@ -3,6 +3,7 @@
 mod arguments;
 mod call;
 mod digest;
+mod explore;
 mod mistake;
 mod past;
 mod result;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Scene;
-use crate::surface::{lookup::full_name, meta::MetaKind};
+use crate::surface::{lookup::spellings, meta::MetaKind};
 
 /// Earlier calls, read for one wanted tool.
 #[derive(Default)]
@@ -14,35 +14,61 @@ pub(super) struct Past<'s> {
     pub(super) failed: usize,
     /// Schema fetches of the wanted tool.
     pub(super) fetches: usize,
-    /// Replies to searches, and to fetches of the wanted tool.
+    /// Replies to searches and lists, and to fetches of the wanted tool.
     pub(super) found: Vec<&'s str>,
     pub(super) fetched: Vec<&'s str>,
-    /// Searches made.
-    pub(super) searches: usize,
+    /// How the way to the wanted tool was looked for.
+    pub(super) steps: Steps,
+}
+
+/// Steps towards a tool that cannot be seen yet.
+#[derive(Default)]
+pub(super) struct Steps {
+    /// Queries, since the wanted tool's server was connected if it was.
+    pub(super) queries: Vec<String>,
+    /// The server was asked to be connected.
+    pub(super) connected: bool,
+    /// Servers were listed.
+    pub(super) servers: bool,
+    /// Tools were listed, of the wanted tool's server or of all.
+    pub(super) tools: bool,
 }
 
 impl<'s> Past<'s> {
     pub(super) fn of(scene: &'s Scene<'_>, server: &str, tool: &str) -> Self {
         let mut past = Self::default();
-        let full = full_name(server, tool);
+        let names = spellings(server, tool);
         for exchange in &scene.request.conversation.exchanges {
             let meta = scene.request.tools.meta_named(exchange.name);
+            let input = || serde_json::from_str::<Map<String, Value>>(exchange.input.get()).unwrap_or_default();
+            let text = (!exchange.is_error).then_some(&*exchange.text);
             match meta.map(|meta| &meta.kind) {
-                Some(MetaKind::Fetch { name }) => {
-                    let input: Map<String, Value> = serde_json::from_str(exchange.input.get()).unwrap_or_default();
-                    let asked = input.get(name).and_then(Value::as_str);
-                    if asked.is_some_and(|asked| asked == tool || asked == full) {
+                Some(MetaKind::Fetch { name, .. }) => {
+                    let input = input();
+                    let asked = match input.get(name) {
+                        Some(Value::Array(many)) => many.first().and_then(Value::as_str),
+                        one => one.and_then(Value::as_str),
+                    };
+                    if asked.is_some_and(|asked| names.iter().any(|name| name == asked)) {
                         past.fetches += 1;
-                        if !exchange.is_error {
-                            past.fetched.push(&exchange.text);
-                        }
+                        past.fetched.extend(text);
                     }
                 }
-                Some(MetaKind::Search { .. }) => {
-                    past.searches += 1;
-                    if !exchange.is_error {
-                        past.found.push(&exchange.text);
-                    }
+                Some(MetaKind::Search { query }) => {
+                    let asked = input().get(query).and_then(Value::as_str).unwrap_or_default().to_owned();
+                    past.steps.queries.push(asked);
+                    past.found.extend(text);
+                }
+                Some(MetaKind::Tools { server: parameter }) => {
+                    let input = input();
+                    let asked = parameter.as_ref().and_then(|name| input.get(name)?.as_str());
+                    past.steps.tools |= asked.is_none_or(|asked| asked == server);
+                    past.found.extend(text);
+                }
+                Some(MetaKind::Servers) => past.steps.servers = true,
+                Some(MetaKind::Connect { .. }) => {
+                    past.steps.connected = true;
+                    past.steps.queries.clear();
                 }
                 Some(MetaKind::Expand { .. }) => {}
                 Some(MetaKind::Invoke { .. }) | None => {

@@ -17,6 +17,17 @@ pub(crate) fn full_name(server: &str, tool: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect()
 }
 
+/// What may stand between a server's name and its tool's in a listing.
+const JOINTS: [&str; 6] = ["__", "::", ":", "/", ".", "_"];
+
+/// The forms in which a text may name a tool, those with its server first.
+pub(crate) fn spellings(server: &str, tool: &str) -> Vec<String> {
+    let mut forms = vec![full_name(server, tool)];
+    forms.extend(JOINTS.iter().filter(|_| !server.is_empty()).map(|joint| format!("{server}{joint}{tool}")));
+    forms.push(tool.to_owned());
+    forms
+}
+
 /// Whether `text` holds `word` with no name character on either side.
 pub(crate) fn has_word(text: &str, word: &str) -> bool {
     let inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '-');
@@ -29,8 +40,7 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
 impl Tool {
     /// The form in which this tool's own text names an upstream tool, where it does.
     pub(crate) fn lists_as(&self, server: &str, tool: &str) -> Option<String> {
-        let full = full_name(server, tool);
-        [full, tool.to_owned()]
+        spellings(server, tool)
             .into_iter()
             .find(|name| has_word(&self.description, name) || has_word(self.schema.get(), name))
     }
@@ -66,18 +76,36 @@ impl ToolList {
         fits.next().filter(|_| fits.next().is_none())
     }
 
-    /// A meta tool that serves this server, with the tool that it is shown as.
+    /// A meta tool that serves this server, with the tool that it is shown as: one whose name says so, or any where no
+    /// tool's name says that it belongs to this server.
     pub(crate) fn meta<'l, T>(
         &'l self,
         server: &str,
         wanted: impl Fn(&'l MetaKind) -> Option<T>,
     ) -> Option<(&'l Tool, T)> {
-        let server = full_name(server, "");
-        let server = server.trim_end_matches("__");
-        self.metas
-            .iter()
-            .filter(|meta| meta.serves(server))
-            .find_map(|meta| Some((&self.tools[meta.index], wanted(&meta.kind)?)))
+        let label = full_name(server, "");
+        let label = label.trim_end_matches("__");
+        let first = |serves: &dyn Fn(&Meta) -> bool| {
+            let mut fitting = self.metas.iter().filter(|meta| serves(meta));
+            fitting.find_map(|meta| Some((&self.tools[meta.index], wanted(&meta.kind)?)))
+        };
+        let own = first(&|meta| meta.serves(label));
+        let has_label =
+            || self.tools.iter().any(|tool| tool.name.split_once("__").is_some_and(|(own, _)| own == label));
+        own.or_else(|| if has_label() { None } else { first(&|_| true) })
+    }
+
+    /// Whether there are tools of several labels, so that a label tells servers apart.
+    pub(crate) fn is_label_of_one(&self, label: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name.split_once("__").is_none_or(|(own, _)| own != label))
+    }
+
+    /// All meta tools of a kind, in order.
+    pub(crate) fn metas<'l, T>(
+        &'l self,
+        wanted: impl Fn(&'l MetaKind) -> Option<T>,
+    ) -> impl Iterator<Item = (&'l Meta, &'l Tool, T)> {
+        self.metas.iter().filter_map(move |meta| Some((meta, &self.tools[meta.index], wanted(&meta.kind)?)))
     }
 
     /// The index entry of a tool.
@@ -98,6 +126,14 @@ mod tests {
         assert!(has_word("{\"path\":1}", "path"));
         assert!(!has_word("git_logs and my_git_log", "git_log"));
         assert!(!has_word("get-env-all", "get-env"));
+    }
+
+    #[test]
+    fn a_tool_has_many_spellings_and_its_bare_name_comes_last() {
+        let text = r#"{"tool_id": "git::git_log"}"#;
+        let seen = spellings("git", "git_log").into_iter().find(|form| has_word(text, form));
+        assert_eq!(seen.as_deref(), Some("git::git_log"));
+        assert_eq!(spellings("", "x"), ["__x", "x"]);
     }
 
     #[test]

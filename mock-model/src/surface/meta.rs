@@ -22,6 +22,10 @@ pub(crate) enum MetaKind {
     Fetch {
         /// Parameter for the tool's name.
         name: String,
+        /// It takes a list of names.
+        many: bool,
+        /// Parameter for the server's name.
+        server: Option<String>,
     },
     /// Forwards a call.
     Invoke {
@@ -29,6 +33,8 @@ pub(crate) enum MetaKind {
         name: String,
         /// Parameter for the arguments.
         arguments: String,
+        /// Parameter for the server's name.
+        server: Option<String>,
     },
     /// Finds tools.
     Search {
@@ -39,6 +45,18 @@ pub(crate) enum MetaKind {
     Expand {
         /// Parameter for the handle.
         handle: String,
+    },
+    /// Lists servers.
+    Servers,
+    /// Lists tools, of one server where it takes one.
+    Tools {
+        /// Parameter for the server's name.
+        server: Option<String>,
+    },
+    /// Makes a server's tools available.
+    Connect {
+        /// Parameter for the server's name.
+        server: String,
     },
 }
 
@@ -55,12 +73,25 @@ pub(crate) struct Listed {
     pub(crate) line: String,
 }
 
-const TOOL_NAMES: [&str; 3] = ["tool_name", "toolName", "tool"];
+const TOOL_NAMES: [&str; 8] =
+    ["tool_name", "toolName", "tool", "tool_id", "toolId", "command_name", "commandName", "function_name"];
+const TOOL_NAME_LISTS: [&str; 4] = ["tool_names", "toolNames", "command_names", "commandNames"];
 const ARGUMENTS: [&str; 7] = ["arguments", "args", "tool_arguments", "tool_input", "parameters", "params", "input"];
 const QUERIES: [&str; 4] = ["query", "q", "keywords", "intent"];
+const SERVERS: [&str; 6] = ["server", "server_name", "serverName", "mcp_name", "mcp", "namespace"];
 
-/// Parameters that a meta tool has at most: its own and a few options.
+/// Words of a meta tool's own name that say what it does.
+const CALLS: [&str; 5] = ["call", "invoke", "execute", "run", "use"];
+const LOOKS: [&str; 7] = ["describe", "schema", "schemas", "inspect", "metadata", "details", "definition"];
+const SEEKS: [&str; 4] = ["search", "find", "discover", "query"];
+const LISTS: [&str; 3] = ["list", "browse", "index"];
+const LISTED: [&str; 4] = ["tools", "commands", "functions", "actions"];
+const CONNECTS: [&str; 5] = ["connect", "activate", "load", "enable", "open"];
+
+/// Parameters that a meta tool has at most where its name does not say what it does: its own and a few options.
 const MAX_PARAMETERS: usize = 3;
+/// Parameters that a meta tool has at most: more is a tool of its own.
+const MAX_NAMED_PARAMETERS: usize = 6;
 
 impl Meta {
     /// What the tool at this place does for others, where it does.
@@ -69,7 +100,7 @@ impl Meta {
         Some(Self { index, server, kind: kind(tool)? })
     }
 
-    /// Whether it serves tools of this server.
+    /// Whether its name says that it serves tools of this server.
     pub(crate) fn serves(&self, server: &str) -> bool {
         self.server.as_deref().is_none_or(|own| own == server)
     }
@@ -77,8 +108,8 @@ impl Meta {
     /// Tools that its description or the enumeration of its name parameter names.
     pub(crate) fn listed(&self, tool: &Tool) -> Vec<Listed> {
         let parameter = match &self.kind {
-            MetaKind::Fetch { name } | MetaKind::Invoke { name, .. } => name,
-            MetaKind::Search { .. } | MetaKind::Expand { .. } => return Vec::new(),
+            MetaKind::Fetch { name, .. } | MetaKind::Invoke { name, .. } => name,
+            _ => return Vec::new(),
         };
         let mut listed: Vec<Listed> =
             tool.description.lines().filter_map(|line| signature(line, self.server.as_deref())).collect();
@@ -93,32 +124,89 @@ impl Meta {
 }
 
 fn kind(tool: &Tool) -> Option<MetaKind> {
-    if tool.properties.is_empty() || tool.properties.len() > MAX_PARAMETERS {
-        return None;
-    }
-    let find = |names: &[&str], wanted: &str| {
-        tool.properties
-            .iter()
-            .find(|(name, schema)| names.contains(&name.as_str()) && is_of_type(schema, wanted))
-            .map(|(name, _)| name.clone())
-    };
-    if let Some(name) = find(&TOOL_NAMES, "string") {
-        return match find(&ARGUMENTS, "object") {
-            Some(arguments) => Some(MetaKind::Invoke { name, arguments }),
-            None if tool.properties.len() == 1 => Some(MetaKind::Fetch { name }),
-            None => None,
+    let parameters = Parameters { tool };
+    let own = tool.name.rsplit("__").next().unwrap_or_default();
+    let words = words(own);
+    let says = |some: &[&str]| words.iter().any(|word| some.contains(&word.as_str()));
+    let few = tool.properties.len() <= MAX_PARAMETERS;
+    let several = tool.properties.len() <= MAX_NAMED_PARAMETERS;
+    let server = parameters.find(&SERVERS, "string");
+    let arguments = parameters.find(&ARGUMENTS, "object");
+    if let Some(name) = parameters.find(&TOOL_NAMES, "string") {
+        return match arguments {
+            Some(arguments) if few || (several && says(&CALLS)) => Some(MetaKind::Invoke { name, arguments, server }),
+            None if tool.properties.len() == 1 || (several && says(&LOOKS)) => {
+                Some(MetaKind::Fetch { name, many: false, server })
+            }
+            _ => None,
         };
     }
-    if let Some(handle) = find(&["handle"], "string") {
+    if let Some(name) = parameters.find(&TOOL_NAME_LISTS, "array").filter(|_| several && says(&LOOKS)) {
+        return Some(MetaKind::Fetch { name, many: true, server });
+    }
+    if let (Some(name), Some(arguments)) = (parameters.find(&["name"], "string"), arguments)
+        && few
+        && says(&CALLS)
+    {
+        return Some(MetaKind::Invoke { name, arguments, server });
+    }
+    if let Some(handle) = parameters.find(&["handle"], "string").filter(|_| few) {
         return Some(MetaKind::Expand { handle });
     }
-    // Upstream tools search too, but not for tools.
-    let own = tool.name.rsplit("__").next().unwrap_or_default().to_ascii_lowercase();
-    let seeks = ["search", "find", "discover", "query"].iter().any(|verb| own.contains(verb));
-    match find(&QUERIES, "string") {
-        Some(query) if seeks && own.contains("tool") => Some(MetaKind::Search { query }),
-        _ => None,
+    if let Some(query) = parameters.find(&QUERIES, "string").filter(|_| several && says(&SEEKS)) {
+        // Upstream tools search too, but not for tools.
+        let for_tools = own.to_ascii_lowercase().contains("tool") || first_sentence_names_tools(&tool.description);
+        return for_tools.then_some(MetaKind::Search { query });
     }
+    let asks_no_more = tool.required.iter().all(|name| Some(name) == server.as_ref());
+    if !few || !asks_no_more {
+        return None;
+    }
+    let about_servers = says(&["server", "servers"]);
+    if says(&CONNECTS) && about_servers {
+        return server.map(|server| MetaKind::Connect { server });
+    }
+    if says(&["manifest"]) || (says(&LISTS) && says(&LISTED)) {
+        return Some(MetaKind::Tools { server });
+    }
+    (says(&LISTS) && about_servers && server.is_none()).then_some(MetaKind::Servers)
+}
+
+/// The parameters of a tool, looked up by what they may be called.
+struct Parameters<'t> {
+    tool: &'t Tool,
+}
+
+impl Parameters<'_> {
+    fn find(&self, names: &[&str], wanted: &str) -> Option<String> {
+        let fits =
+            |(name, schema): &&(String, Box<RawValue>)| names.contains(&name.as_str()) && is_of_type(schema, wanted);
+        self.tool.properties.iter().find(fits).map(|(name, _)| name.clone())
+    }
+}
+
+/// The words of a name, in lower case: `listTools`, `list_tools` and `list.tools` have the same.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_lower = false;
+    for c in name.chars() {
+        let apart = !c.is_ascii_alphanumeric() || (after_lower && c.is_ascii_uppercase());
+        if apart {
+            words.push(String::new());
+        }
+        if c.is_ascii_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.push(c.to_ascii_lowercase());
+        }
+        after_lower = c.is_ascii_lowercase();
+    }
+    words
+}
+
+fn first_sentence_names_tools(description: &str) -> bool {
+    let first = description.split(['.', '\n']).next().unwrap_or_default().to_ascii_lowercase();
+    first.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "tools")
 }
 
 /// Whether a property's schema is of this type, or leaves it open.
@@ -136,7 +224,7 @@ fn enumeration(tool: &Tool, parameter: &str) -> Vec<String> {
 }
 
 /// Server and bare name of a listed name.
-fn split(name: &str, server: Option<&str>) -> (Option<String>, String) {
+pub(super) fn split(name: &str, server: Option<&str>) -> (Option<String>, String) {
     match (server, name.split_once("__")) {
         (Some(server), Some((own, bare))) if own == server => (Some(server.to_owned()), bare.to_owned()),
         (Some(server), _) => (Some(server.to_owned()), name.to_owned()),
@@ -146,8 +234,10 @@ fn split(name: &str, server: Option<&str>) -> (Option<String>, String) {
 }
 
 /// Reads an index line such as `- git_log(repo_path, max_count?): Shows the commit logs`.
-fn signature(line: &str, server: Option<&str>) -> Option<Listed> {
+pub(super) fn signature(line: &str, server: Option<&str>) -> Option<Listed> {
     let line = line.trim().trim_start_matches(['-', '*', '•', '`', ' ']);
+    // Some put an index line into a tag.
+    let line = line.strip_prefix('<').and_then(|tagged| tagged.split_once('>')).map_or(line, |(_, inner)| inner);
     let (name, rest) = line.split_once('(')?;
     if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte)) {
         return None;
@@ -174,6 +264,87 @@ mod tests {
         assert_eq!(listed.arguments, [("repo_path".to_owned(), true), ("max_count".to_owned(), false)]);
         assert_eq!(signature("get_env(): prints", None).unwrap().arguments, []);
         assert_eq!(signature("Call this first (it is cheap)", Some("git")), None);
+    }
+
+    #[test]
+    fn an_index_line_may_stand_in_a_tag() {
+        let listed = signature("<tool>git_log(repo_path, max_count): Shows the logs</tool>", Some("git")).unwrap();
+        assert_eq!(listed.tool, "git_log");
+        assert_eq!(listed.arguments.len(), 2);
+    }
+
+    fn kind_of(name: &str, properties: &[(&str, &str)], required: &[&str], description: &str) -> Option<MetaKind> {
+        let property = |(name, kind): &(&str, &str)| {
+            ((*name).to_owned(), RawValue::from_string(format!("{{\"type\":\"{kind}\"}}")).unwrap())
+        };
+        kind(&Tool {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            schema: RawValue::from_string("{}".to_owned()).unwrap(),
+            properties: properties.iter().map(property).collect(),
+            required: required.iter().map(|name| (*name).to_owned()).collect(),
+        })
+    }
+
+    #[test]
+    fn meta_tools_of_every_kind_are_known_by_their_shape() {
+        let server = || Some("server".to_owned());
+        let invoke = |name: &str, arguments: &str, server: Option<&str>| {
+            let server = server.map(str::to_owned);
+            Some(MetaKind::Invoke { name: name.to_owned(), arguments: arguments.to_owned(), server })
+        };
+        let of = |name, properties: &[(&str, &str)], required: &[&str]| kind_of(name, properties, required, "");
+        assert_eq!(of("x__list_servers", &[("filter", "string")], &[]), Some(MetaKind::Servers));
+        assert_eq!(of("x__list_commands", &[("server", "string")], &[]), Some(MetaKind::Tools { server: server() }));
+        assert_eq!(of("x__listTools", &[], &[]), Some(MetaKind::Tools { server: None }));
+        assert_eq!(of("x__manifest", &[("server", "string")], &[]), Some(MetaKind::Tools { server: server() }));
+        assert_eq!(
+            of(
+                "x__describe_commands",
+                &[("server", "string"), ("command_names", "array")],
+                &["server", "command_names"]
+            ),
+            Some(MetaKind::Fetch { name: "command_names".into(), many: true, server: server() })
+        );
+        assert_eq!(
+            of("x__connect_server", &[("server", "string")], &["server"]),
+            Some(MetaKind::Connect { server: "server".into() })
+        );
+        assert_eq!(
+            of(
+                "x__invoke_command",
+                &[("server", "string"), ("command_name", "string"), ("parameters", "object")],
+                &["server"]
+            ),
+            invoke("command_name", "parameters", Some("server"))
+        );
+        assert_eq!(
+            of("x__tool_call", &[("name", "string"), ("arguments", "object")], &[]),
+            invoke("name", "arguments", None)
+        );
+        let query = &[("query", "string"), ("limit", "integer")];
+        let search = Some(MetaKind::Search { query: "query".into() });
+        assert_eq!(kind_of("x__search_tools", query, &[], ""), search);
+        assert_eq!(kind_of("x__catalog_search", query, &[], "Search for available tools. More."), search);
+        assert_eq!(kind_of("x__search_code", query, &[], "Search for code. Better than other tools."), None);
+        assert_eq!(of("x__disconnect_server", &[("server", "string")], &["server"]), None);
+        assert_eq!(of("x__list_issues", &[("server", "string")], &[]), None);
+    }
+
+    #[test]
+    fn no_tool_of_the_reference_servers_is_taken_for_a_meta_tool() {
+        for (catalog, tool) in bench_tasks::Catalogs::vendored().unwrap().tools() {
+            let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+            let raw = |value: &Value| RawValue::from_string(value.to_string()).unwrap();
+            let shown = Tool {
+                name: format!("{}__{}", catalog.server, tool.name),
+                description: tool.description.clone().unwrap_or_default(),
+                schema: raw(&tool.input_schema),
+                properties: properties.into_iter().flatten().map(|(name, value)| (name.clone(), raw(value))).collect(),
+                required: serde_json::from_value(tool.input_schema["required"].clone()).unwrap_or_default(),
+            };
+            assert_eq!(kind(&shown), None, "{}", shown.name);
+        }
     }
 
     #[test]

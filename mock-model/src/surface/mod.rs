@@ -4,6 +4,7 @@ pub(crate) mod cache;
 pub(crate) mod lookup;
 pub(crate) mod meta;
 pub(crate) mod read;
+pub(crate) mod reply;
 pub(crate) mod words;
 
 use std::{collections::HashMap, sync::OnceLock};

@@ -2,18 +2,20 @@
 
 /// A column's head and side: numbers stand right, words left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Head {
-    pub(super) text: &'static str,
-    pub(super) right: bool,
+pub struct Head {
+    /// The head.
+    pub text: &'static str,
+    /// Stands right.
+    pub right: bool,
 }
 
 /// Left-aligned.
-pub(super) const fn word(text: &'static str) -> Head {
+pub const fn word(text: &'static str) -> Head {
     Head { text, right: false }
 }
 
 /// Right-aligned.
-pub(super) const fn number(text: &'static str) -> Head {
+pub const fn number(text: &'static str) -> Head {
     Head { text, right: true }
 }
 
@@ -21,7 +23,7 @@ pub(super) const fn number(text: &'static str) -> Head {
 const GAP: &str = " ";
 
 /// Renders rows under their heads, columns as wide as their widest cell. No trailing spaces.
-pub(super) fn render(heads: &[Head], rows: &[Vec<String>]) -> String {
+pub fn render(heads: &[Head], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
         cells.chain([heads[column].text.chars().count()]).max().unwrap_or(0)

@@ -1,0 +1,134 @@
+//! `bench compare`: raw, built-in arms and anybody's compressors on the same tasks.
+
+use std::{
+    num::NonZeroUsize,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
+
+use bench_protocol::verdict::Status;
+
+use super::{
+    args::{CompareArgs, GlobalArgs},
+    failure::Failure,
+    output::Output,
+    progress::Progress,
+};
+use crate::{
+    arms::registry::Registry,
+    compare::{self, Choice, CompareSpec, Comparison, Field, FieldError},
+    exit,
+    external::{Entry, EntryError, ExternalError, Limits},
+    inputs::Inputs,
+    plan::{self, SuiteSeeds},
+};
+
+impl From<EntryError> for Failure {
+    fn from(error: EntryError) -> Self {
+        let code = if matches!(error, EntryError::Proxy { .. }) { exit::USAGE } else { exit::INPUT };
+        Self::new(code, error)
+    }
+}
+
+impl From<FieldError> for Failure {
+    fn from(error: FieldError) -> Self {
+        let code = match error {
+            FieldError::External(ExternalError::NotInstalled { .. }) => exit::RUNTIME,
+            FieldError::External(ExternalError::OwnProgram(_)) => exit::BUG,
+            _ => exit::USAGE,
+        };
+        Self::new(code, error)
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(
+    args: &CompareArgs,
+    global: &GlobalArgs,
+    inputs: &Inputs,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let spec = CompareSpec {
+        mock: args.mock,
+        seed: inputs.protocol.seeds.primary.clone(),
+        tasks: args.tasks,
+        threads: args.threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN),
+    };
+    let seeds = SuiteSeeds::derive(&inputs.protocol, &spec.seed)?;
+    let registry = Registry::new(&plan::arm_context(inputs, &seeds))?;
+    let choice = choice(args, global)?;
+    let external = choice.entries.len();
+    if external > 0 {
+        output.talk(&format!("starting up to {external} compressors"));
+    }
+    let field = Field::gather(&inputs.protocol, &registry, &inputs.catalogs, choice)?;
+    if let Some(arm) = args.require.as_ref().filter(|arm| field.arms.iter().all(|own| own.info().id.0 != **arm)) {
+        return Err(Failure::usage(format!("--require {arm}: that arm is not part of this comparison")));
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let watched = Arc::clone(&stop);
+    // Without a handler Ctrl-C still ends the program, and the compressors end with their stdin.
+    let _ = ctrlc::set_handler(move || {
+        if watched.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(exit::INTERRUPTED));
+        }
+    });
+    let mut progress = Progress::new(output.progress());
+    let comparison = compare::compare(inputs, &registry, &field, &spec, &stop, &mut progress)?;
+    let Some(comparison) = comparison else {
+        output.talk("interrupted: a comparison is all or nothing");
+        return Ok(exit::INTERRUPTED);
+    };
+    if output.json {
+        output.document(&comparison)?;
+    } else {
+        output.table(&compare::text(&comparison))?;
+    }
+    Ok(code(args, &comparison))
+}
+
+/// The arms that were asked for. A proxy on the command line always takes part.
+fn choice(args: &CompareArgs, global: &GlobalArgs) -> Result<Choice, Failure> {
+    let mut choice = Choice { names: args.arms.clone(), limits: limits(args), ..Choice::default() };
+    for file in &args.arms_file {
+        choice.entries.extend(Entry::load(file)?);
+    }
+    for (place, text) in args.proxy.iter().enumerate() {
+        let here = std::env::current_dir().unwrap_or_else(|_| Path::new(".").to_owned());
+        let mut entry = Entry::proxy(text, &here)?;
+        entry.stateless = args.stateless;
+        if place > 0 {
+            entry.name = format!("proxy-{}", place + 1);
+        }
+        if !choice.names.is_empty() {
+            choice.names.push(entry.name.clone());
+        }
+        choice.entries.push(entry);
+    }
+    choice.catalogs = global.catalogs.as_ref().map(|folder| folder.canonicalize()).transpose()?;
+    Ok(choice)
+}
+
+fn limits(args: &CompareArgs) -> Limits {
+    let standard = Limits::default();
+    Limits {
+        start: args.start_timeout.map_or(standard.start, |seconds| std::time::Duration::from_secs(seconds.get())),
+        call: args.call_timeout.map_or(standard.call, |seconds| std::time::Duration::from_secs(seconds.get())),
+        ..standard
+    }
+}
+
+fn code(args: &CompareArgs, comparison: &Comparison) -> u8 {
+    let Some(required) = &args.require else { return exit::OK };
+    let row = comparison.arms.iter().find(|row| row.arm == *required);
+    match row.and_then(|row| Some(row.test.as_ref()?.status)) {
+        Some(Status::Certified) => exit::OK,
+        Some(Status::Failed) => exit::FAILED,
+        Some(Status::Inconclusive) => exit::INCONCLUSIVE,
+        _ => exit::NO_VERDICT,
+    }
+}

@@ -1,0 +1,232 @@
+//! The result of a comparison, as it is printed and exported.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use bench_protocol::{
+    stats::{Interval, StatsError, mcnemar::mcnemar, multiplicity::Graph},
+    verdict::Status,
+};
+use serde::Serialize;
+
+use super::{Absent, cost::Dollars};
+use crate::external::{Finding, Timing};
+
+/// A comparison.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Version of this document.
+    pub schema: u32,
+    /// What this is evidence of.
+    pub says: &'static str,
+    /// Behaviour of the scripted model.
+    pub mock: String,
+    /// Tasks that some tool serves.
+    pub tasks: u64,
+    /// Tasks that none serves.
+    pub abstain_tasks: u64,
+    /// Seed text.
+    pub seed: String,
+    /// Level of all intervals.
+    pub level: f64,
+    /// Model whose prices are used, and the day they are of. Tokens are the scripted model's: four bytes each.
+    pub priced_as: (String, String),
+    /// The arms, the reference first.
+    pub arms: Vec<ArmRow>,
+    /// Accuracy against dollars: arms that no other beats in one without losing in the other.
+    pub pareto: Vec<Point>,
+    /// Arm against arm. Exploratory.
+    pub exploratory_pairs: Vec<Pair>,
+    /// Arms that could not take part.
+    pub absent: Vec<Absent>,
+}
+
+/// A share of tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Share {
+    /// Right.
+    pub right: u64,
+    /// Of so many.
+    pub n: u64,
+}
+
+impl Share {
+    /// In percent; 0 of nothing.
+    pub fn percent(self) -> f64 {
+        if self.n == 0 { 0.0 } else { 100.0 * self.right as f64 / self.n as f64 }
+    }
+}
+
+/// One arm.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ArmRow {
+    /// Its name.
+    pub arm: String,
+    /// Right tool.
+    pub selection: Share,
+    /// Right tool and arguments.
+    pub arguments: Share,
+    /// Against the reference; none for itself.
+    pub test: Option<Test>,
+    /// Tools with losses, most first.
+    pub losses: Vec<ToolLoss>,
+    /// Tools shown at the start.
+    pub tools: usize,
+    /// o200k tokens of surface and instructions at the start of a session.
+    pub tokens_at_start: usize,
+    /// Mean input tokens of the request that decided, at four bytes a token; none where none decided.
+    pub tokens_at_decision: Option<f64>,
+    /// Model requests beyond one, per task.
+    pub extra_trips: f64,
+    /// Upstream calls that break the tool's own schema, per thousand tasks.
+    pub invalid_calls_per_thousand: f64,
+    /// Calls that the arm refused, per thousand tasks.
+    pub rejected_calls_per_thousand: f64,
+    /// Episodes that ended as the arm's fault.
+    pub arm_faults: u64,
+    /// Estimated dollars, every input token at the plain rate.
+    pub dollars_uncached: Dollars,
+    /// Estimated dollars, the prefix read from a warm cache where it is long enough.
+    pub dollars_warm: Dollars,
+    /// What is known of a compressor from outside.
+    pub external: Option<ExternalRow>,
+}
+
+/// An arm against the reference, on tool and arguments.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Test {
+    /// Share of tasks, arm minus reference.
+    pub difference: f64,
+    /// Score interval.
+    pub interval: Interval,
+    /// Tasks that only the reference got right.
+    pub loss: u64,
+    /// Tasks that only the arm got right.
+    pub gain: u64,
+    /// The largest p over gates and endpoints; none where it was not evaluated.
+    pub p: Option<f64>,
+    /// The same by Holm over all arms.
+    pub p_holm: Option<f64>,
+    /// What a live run with these counts would be told.
+    pub status: Status,
+    /// Why.
+    pub reasons: Vec<String>,
+}
+
+/// Losses of one tool, on tool and arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToolLoss {
+    /// `server/tool`.
+    pub tool: Arc<str>,
+    /// Tasks that only the reference got right.
+    pub loss: u64,
+    /// Tasks that only the arm got right.
+    pub gain: u64,
+    /// Its tasks.
+    pub tasks: u64,
+}
+
+/// A compressor from outside.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExternalRow {
+    /// Package.
+    pub package: Option<String>,
+    /// Exact version.
+    pub version: Option<String>,
+    /// One warm process serves all episodes.
+    pub stateless: bool,
+    /// How long it takes.
+    pub timing: Timing,
+    /// What was found, by kind.
+    pub findings: BTreeMap<&'static str, Finding>,
+    /// Why it was given up.
+    pub given_up: Option<String>,
+    /// What its author would want to be read beside its numbers.
+    pub note: Option<String>,
+}
+
+/// A place in the Pareto view.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Point {
+    /// The arm.
+    pub arm: String,
+    /// Right tool and arguments, in percent.
+    pub arguments_percent: f64,
+    /// Estimated dollars per thousand tasks, uncached.
+    pub dollars: f64,
+    /// An arm that is at least as good in both and better in one.
+    pub beaten_by: Option<String>,
+}
+
+/// One arm against another.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pair {
+    /// The one.
+    pub arm: String,
+    /// The other.
+    pub against: String,
+    /// Tasks that only the other got right.
+    pub loss: u64,
+    /// Tasks that only the one got right.
+    pub gain: u64,
+    /// Exact two-sided `McNemar` p.
+    pub p: f64,
+    /// By Holm over all pairs.
+    pub p_holm: f64,
+}
+
+/// The Pareto view, cheapest first.
+pub(super) fn pareto(arms: &[ArmRow]) -> Vec<Point> {
+    let mut points: Vec<Point> = arms
+        .iter()
+        .map(|row| Point {
+            arm: row.arm.clone(),
+            arguments_percent: row.arguments.percent(),
+            dollars: row.dollars_uncached.per_thousand_tasks,
+            beaten_by: None,
+        })
+        .collect();
+    points.sort_by(|a, b| a.dollars.total_cmp(&b.dollars).then(b.arguments_percent.total_cmp(&a.arguments_percent)));
+    for at in 0..points.len() {
+        let own = &points[at];
+        let beats = |other: &&Point| {
+            other.dollars <= own.dollars
+                && other.arguments_percent >= own.arguments_percent
+                && (other.dollars < own.dollars || other.arguments_percent > own.arguments_percent)
+        };
+        let by = points.iter().find(beats).map(|other| other.arm.clone());
+        points[at].beaten_by = by;
+    }
+    points
+}
+
+/// Every arm against every later one, from outcomes by task.
+pub(super) fn pairs(names: &[String], right: &[Vec<bool>]) -> Result<Vec<Pair>, StatsError> {
+    let mut pairs = Vec::new();
+    for (place, (arm, own)) in names.iter().zip(right).enumerate() {
+        for (against, other) in names.iter().zip(right).skip(place + 1) {
+            let count = |want: (bool, bool)| own.iter().zip(other).filter(|(a, b)| (**a, **b) == want).count() as u64;
+            let (gain, loss) = (count((true, false)), count((false, true)));
+            let p = mcnemar(gain, loss).two_sided;
+            pairs.push(Pair { arm: arm.clone(), against: against.clone(), loss, gain, p, p_holm: 1.0 });
+        }
+    }
+    let p: Vec<Option<f64>> = pairs.iter().map(|pair| Some(pair.p.min(1.0))).collect();
+    for (pair, adjusted) in pairs.iter_mut().zip(Graph::holm(p.len()).adjusted(&p)?) {
+        pair.p_holm = adjusted.unwrap_or(1.0);
+    }
+    Ok(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_count_what_only_one_got_right() {
+        let names = ["a", "b"].map(str::to_owned);
+        let right = [vec![true, true, false, true], vec![true, false, true, false]];
+        let pairs = pairs(&names, &right).unwrap();
+        assert_eq!((pairs.len(), pairs[0].gain, pairs[0].loss), (1, 2, 1));
+        assert!((pairs[0].p - 1.0).abs() < 1e-12 && (pairs[0].p_holm - 1.0).abs() < 1e-12);
+    }
+}

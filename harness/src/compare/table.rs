@@ -1,0 +1,205 @@
+//! A comparison for people: tables of at most 100 columns, then what was found.
+
+use std::fmt::Write as _;
+
+use bench_protocol::verdict::Status;
+use bench_results::table::grid::{Head, number, render, word};
+
+use super::rows::{ArmRow, Comparison, Pair};
+
+/// What a comparison with a scripted model is evidence of.
+pub const SCRIPTED: &str = "scripted model: shows mechanics and cost, not accuracy of a real model";
+
+/// Losses by tool that a line names.
+const LOSSES: usize = 4;
+/// Pairs of arms that are printed; the JSON document has all.
+const PAIRS: usize = 12;
+/// Adjusted p below which a pair is printed.
+const PAIR_LEVEL: f64 = 0.05;
+/// Longest name of an arm that a row prints whole.
+const NAME: usize = 22;
+
+const ACCURACY: &[Head] = &[
+    word("arm"),
+    number("sel %"),
+    number("args %"),
+    number("difference, CI"),
+    number("loss/gain"),
+    number("p Holm"),
+    number("faults"),
+    word("verdict"),
+];
+
+const COST: &[Head] = &[
+    word("arm"),
+    number("start"),
+    number("decide"),
+    number("trips"),
+    number("bad/k"),
+    number("$/k"),
+    number("x raw, CI"),
+    number("warm $/k"),
+    number("$/k solved"),
+    number("ms"),
+];
+
+const PARETO: &[Head] = &[word("arm"), number("$/k"), number("args %"), word("beaten by")];
+
+/// All of it.
+pub fn text(comparison: &Comparison) -> String {
+    let mut out = format!(
+        "{} tasks and {} that no tool serves; model `{}`.\n{}.\n\n",
+        comparison.tasks, comparison.abstain_tasks, comparison.mock, comparison.says
+    );
+    let rows = |row: fn(&ArmRow) -> Vec<String>| comparison.arms.iter().map(row).collect::<Vec<_>>();
+    out.push_str(&render(ACCURACY, &rows(accuracy)));
+    out.push('\n');
+    out.push_str(&render(COST, &rows(cost)));
+    // Writing to a string cannot fail, here and below.
+    let _ = writeln!(
+        out,
+        "start: o200k tokens shown at the start of a session; decide: tokens of the deciding request;\n\
+         bad/k: invalid upstream calls per 1,000 tasks; $/k: dollars per 1,000 tasks, nothing cached,\n\
+         at the prices of {} ({}); four bytes are a token;\n\
+         warm: the prefix read from a cache; solved: per 1,000 right ones; ms: a call's median.",
+        comparison.priced_as.0, comparison.priced_as.1
+    );
+    let points: Vec<Vec<String>> = comparison
+        .pareto
+        .iter()
+        .map(|point| {
+            vec![
+                clipped(&point.arm),
+                format!("{:.2}", point.dollars),
+                format!("{:.1}", point.arguments_percent),
+                point.beaten_by.as_deref().map_or_else(|| "nobody: on the front".to_owned(), clipped),
+            ]
+        })
+        .collect();
+    let _ = write!(out, "\nAccuracy against dollars, cheapest first:\n{}", render(PARETO, &points));
+    losses(comparison, &mut out);
+    pairs(comparison, &mut out);
+    findings(comparison, &mut out);
+    out
+}
+
+fn accuracy(row: &ArmRow) -> Vec<String> {
+    let mut cells =
+        vec![clipped(&row.arm), format!("{:.1}", row.selection.percent()), format!("{:.1}", row.arguments.percent())];
+    match &row.test {
+        None => cells.extend([dash(), dash(), dash(), row.arm_faults.to_string(), "reference".to_owned()]),
+        Some(test) => cells.extend([
+            format!("{} [{}, {}]", points(test.difference), points(test.interval.lower), points(test.interval.upper)),
+            format!("{}/{}", test.loss, test.gain),
+            test.p_holm.map_or_else(dash, |p| format!("{p:.3}")),
+            row.arm_faults.to_string(),
+            status(test.status).to_owned(),
+        ]),
+    }
+    cells
+}
+
+fn cost(row: &ArmRow) -> Vec<String> {
+    let dollars = &row.dollars_uncached;
+    let ratio = match dollars.ratio.interval {
+        Some(interval) if row.test.is_some() => {
+            format!("{:.2} [{:.2}, {:.2}]", dollars.ratio.point, interval.lower, interval.upper)
+        }
+        _ => format!("{:.2}", dollars.ratio.point),
+    };
+    vec![
+        clipped(&row.arm),
+        row.tokens_at_start.to_string(),
+        row.tokens_at_decision.map_or_else(dash, |tokens| format!("{tokens:.0}")),
+        format!("{:.2}", row.extra_trips),
+        format!("{:.0}", row.invalid_calls_per_thousand),
+        format!("{:.2}", dollars.per_thousand_tasks),
+        ratio,
+        format!("{:.2}", row.dollars_warm.per_thousand_tasks),
+        dollars.per_solved_task.value.map_or_else(dash, |value| format!("{:.2}", 1000.0 * value)),
+        row.external.as_ref().map_or_else(dash, |external| format!("{:.1}", external.timing.call.p50_ms)),
+    ]
+}
+
+fn losses(comparison: &Comparison, out: &mut String) {
+    let with: Vec<&ArmRow> = comparison.arms.iter().filter(|row| !row.losses.is_empty()).collect();
+    if with.is_empty() {
+        return;
+    }
+    out.push_str("\nLosses by tool, on tool and arguments:\n");
+    for row in with {
+        let shown: Vec<String> =
+            row.losses.iter().take(LOSSES).map(|tool| format!("{} {}/{}", tool.tool, tool.loss, tool.tasks)).collect();
+        let more = row.losses.len().saturating_sub(LOSSES);
+        let rest = if more > 0 { format!(", and {more} more") } else { String::new() };
+        let _ = writeln!(out, "  {}: {}{rest}", row.arm, shown.join(", "));
+    }
+}
+
+fn pairs(comparison: &Comparison, out: &mut String) {
+    let mut apart: Vec<&Pair> = comparison.exploratory_pairs.iter().filter(|pair| pair.p_holm <= PAIR_LEVEL).collect();
+    // By p, then in the order of the arms: sorting is stable.
+    apart.sort_by(|a, b| a.p.total_cmp(&b.p));
+    let (all, told) = (comparison.exploratory_pairs.len(), apart.len());
+    let _ =
+        writeln!(out, "\nArm against arm, exploratory: {told} of {all} pairs differ (McNemar, Holm over pairs, 0.05).");
+    for pair in apart.iter().take(PAIRS) {
+        let _ = writeln!(
+            out,
+            "  {} against {}: {} gained, {} lost, p {:.1e}",
+            pair.arm, pair.against, pair.gain, pair.loss, pair.p_holm
+        );
+    }
+    if told > PAIRS {
+        let _ = writeln!(out, "  and {} more, in the JSON document", told - PAIRS);
+    }
+}
+
+fn findings(comparison: &Comparison, out: &mut String) {
+    let mut lines = Vec::new();
+    for row in &comparison.arms {
+        let Some(external) = &row.external else { continue };
+        for (kind, finding) in &external.findings {
+            lines.push(format!("  {}: {kind} × {}: {}", row.arm, finding.times, finding.first));
+        }
+        if let Some(why) = &external.given_up {
+            lines.push(format!("  {}: {why}", row.arm));
+        }
+        if let Some(note) = &external.note {
+            lines.push(format!("  {}: note: {note}", row.arm));
+        }
+    }
+    lines.extend(comparison.absent.iter().map(|absent| format!("  {}: absent: {}", absent.arm, absent.why)));
+    if !lines.is_empty() {
+        let _ = writeln!(out, "\nFound:\n{}", lines.join("\n"));
+    }
+}
+
+/// The word of a status; it is a mock's.
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Certified => "would certify (mock)",
+        Status::Failed => "would fail (mock)",
+        Status::Inconclusive => "inconclusive (mock)",
+        Status::NotTested => "not-tested (mock)",
+        Status::NotEvaluated => "not-evaluated (mock)",
+        Status::NoVerdict => "no-verdict (mock)",
+    }
+}
+
+/// Percentage points with their sign; zero has none.
+fn points(share: f64) -> String {
+    let text = format!("{:+.1}", 100.0 * share);
+    if matches!(text.as_str(), "+0.0" | "-0.0") { "0.0".to_owned() } else { text }
+}
+
+fn clipped(name: &str) -> String {
+    if name.chars().count() <= NAME {
+        return name.to_owned();
+    }
+    name.chars().take(NAME - 1).chain(['…']).collect()
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}

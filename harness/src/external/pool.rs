@@ -1,0 +1,255 @@
+//! Ready processes of one slot: started ahead, replaced and ended in the background.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use serde_json::Map;
+use tempfile::TempDir;
+
+use super::{
+    client::{Client, Limits, ListedTool},
+    fault::{Fault, Findings, Oddity},
+    launch::{Blueprint, Prepared},
+    log::LogReader,
+};
+use crate::stdio::process::Launch;
+
+/// A first list counts once no change was announced for this long; nobody waits for a start.
+const SETTLE: Duration = Duration::from_millis(100);
+/// How long to wait between two looks at whether a process is ready.
+const READY_POLL: Duration = Duration::from_millis(50);
+
+/// A process that has listed its tools.
+pub(super) struct Live {
+    pub(super) client: Client,
+    pub(super) log: LogReader,
+    /// Its first list.
+    pub(super) tools: Arc<[ListedTool]>,
+    /// Time from the start to the list.
+    pub(super) started_in: Duration,
+    state: TempDir,
+}
+
+/// What the processes of a slot have in common.
+pub(super) struct Pool {
+    blueprint: Blueprint,
+    limits: Limits,
+    /// Processes kept ready beside those in use.
+    spares: usize,
+    findings: Arc<Findings>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    ready: VecDeque<Live>,
+    starting: usize,
+    /// Processes in use.
+    out: usize,
+    /// Starts that failed in a row, and the last failure.
+    failed: Option<(u32, Fault)>,
+    closed: bool,
+    /// Threads that start or end processes.
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Pool {
+    /// A pool that keeps so many processes ready; the first are being started when this returns.
+    pub(super) fn new(blueprint: Blueprint, limits: Limits, spares: usize, findings: Arc<Findings>) -> Arc<Self> {
+        let pool = Arc::new(Self {
+            blueprint,
+            limits,
+            spares,
+            findings,
+            state: Mutex::new(State::default()),
+            changed: Condvar::new(),
+        });
+        pool.refill(&mut pool.lock());
+        pool
+    }
+
+    /// A process of one's own; waits for one that is being started.
+    ///
+    /// # Errors
+    /// The fault of the last start, once several failed in a row; no process in time.
+    pub(super) fn take(self: &Arc<Self>) -> Result<Live, Fault> {
+        let mut state = self.wait()?;
+        let Some(live) = state.ready.pop_front() else {
+            return Err(Fault::Harness { cause: "a process that was ready is gone".to_owned() });
+        };
+        state.out += 1;
+        self.refill(&mut state);
+        Ok(live)
+    }
+
+    /// Looks at a process that is ready, without taking it.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub(super) fn look<T>(self: &Arc<Self>, at: impl FnOnce(&Live) -> T) -> Result<T, Fault> {
+        let state = self.wait()?;
+        let live = state.ready.front();
+        live.map(at).ok_or_else(|| Fault::Harness { cause: "a process that was ready is gone".to_owned() })
+    }
+
+    /// Waits until a process is ready.
+    fn wait(self: &Arc<Self>) -> Result<MutexGuard<'_, State>, Fault> {
+        // A start is bounded by itself; this is for a machine so busy that its thread did not come to it.
+        let until = Instant::now() + 2 * self.limits.start;
+        let mut state = self.lock();
+        loop {
+            if !state.ready.is_empty() {
+                return Ok(state);
+            }
+            if let Some((times, last)) = state.failed.as_ref().filter(|(times, _)| *times >= self.limits.faults) {
+                return Err(Fault::GivenUp { times: *times, last: Box::new(last.clone()) });
+            }
+            if state.closed {
+                return Err(Fault::Harness { cause: "the arm was closed".to_owned() });
+            }
+            self.refill(&mut state);
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(Fault::no_answer("the start", 2 * self.limits.start, String::new()));
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Takes back a process that nothing is left in.
+    pub(super) fn give_back(&self, live: Live) {
+        let mut state = self.lock();
+        state.out -= 1;
+        state.ready.push_front(live);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Ends a process in the background.
+    pub(super) fn retire(self: &Arc<Self>, live: Live) {
+        let findings = Arc::clone(&self.findings);
+        let thread = thread::spawn(move || end(live, &findings));
+        let mut state = self.lock();
+        state.out -= 1;
+        state.threads.retain(|thread| !thread.is_finished());
+        state.threads.push(thread);
+        self.refill(&mut state);
+    }
+
+    /// Ends all processes and waits for that.
+    pub(super) fn close(&self) {
+        let (ready, mut threads) = {
+            let mut state = self.lock();
+            state.closed = true;
+            (std::mem::take(&mut state.ready), std::mem::take(&mut state.threads))
+        };
+        for live in ready {
+            let findings = Arc::clone(&self.findings);
+            threads.push(thread::spawn(move || end(live, &findings)));
+        }
+        // What a start still under way had not handed over ends with its thread.
+        for thread in threads {
+            // A thread that panicked has nothing more to end.
+            let _ = thread.join();
+        }
+    }
+
+    /// Starts as many as are missing, each in a thread of its own, so that starts overlap.
+    fn refill(self: &Arc<Self>, state: &mut State) {
+        let given_up = state.failed.as_ref().is_some_and(|(times, _)| *times >= self.limits.faults);
+        // Where nothing is left in a process, those in use come back: one serves all.
+        let out = if self.blueprint.entry.stateless { state.out } else { 0 };
+        while !state.closed && !given_up && state.ready.len() + state.starting + out < self.spares {
+            state.starting += 1;
+            let pool = Arc::clone(self);
+            state.threads.retain(|thread| !thread.is_finished());
+            state.threads.push(thread::spawn(move || pool.start_one()));
+        }
+    }
+
+    fn start_one(&self) {
+        let started = start(&self.blueprint, &self.limits);
+        let mut state = self.lock();
+        state.starting -= 1;
+        let unwanted = match started {
+            Ok(live) => {
+                state.failed = None;
+                if state.closed {
+                    Some(live)
+                } else {
+                    state.ready.push_back(live);
+                    None
+                }
+            }
+            Err(fault) => {
+                self.findings.fault(&fault);
+                let times = state.failed.as_ref().map_or(0, |(times, _)| *times) + 1;
+                state.failed = Some((times, fault));
+                None
+            }
+        };
+        drop(state);
+        self.changed.notify_all();
+        if let Some(live) = unwanted {
+            end(live, &self.findings);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Starts a process, waits until it is ready, and lists its tools.
+fn start(blueprint: &Blueprint, limits: &Limits) -> Result<Live, Fault> {
+    let begun = Instant::now();
+    let Prepared { state, log, command, environment } = blueprint.prepare(limits.start)?;
+    let launch = Launch {
+        command: &command,
+        environment: Some(&environment),
+        folder: Some(state.path()),
+        line_bytes: limits.message_bytes,
+        total_bytes: u64::MAX,
+    };
+    let mut client = Client::start(&launch, limits)?;
+    let until = Instant::now() + limits.start;
+    let mut tools = client.list(until, SETTLE)?;
+    if let Some(ready) = &blueprint.entry.ready {
+        let arguments: Map<String, serde_json::Value> = serde_json::from_str(&ready.arguments).unwrap_or_default();
+        while !client.call(&ready.tool, &arguments)?.text.contains(&ready.contains) {
+            if Instant::now() >= until {
+                let (probe, wanted) = (ready.tool.clone(), ready.contains.clone());
+                return Err(Fault::NotReady { seconds: limits.start.as_secs_f64(), probe, wanted });
+            }
+            thread::sleep(READY_POLL);
+        }
+        if client.list_changed(Duration::ZERO)? {
+            tools = client.list(until, SETTLE)?;
+        }
+    }
+    let mut log = LogReader::new(log);
+    // What a probe reached is nobody's call.
+    log.take().map_err(|error| Fault::Harness { cause: format!("the replay server's log: {error}") })?;
+    Ok(Live { client, log, tools: tools.into(), started_in: begun.elapsed(), state })
+}
+
+/// Ends a process, and notes how it went.
+fn end(mut live: Live, findings: &Findings) {
+    if live.log.take().is_ok_and(|late| !late.is_empty()) {
+        findings.oddity(Oddity::LateCall, || "a call reached the server after the episode".to_owned());
+    }
+    let ending = live.client.end();
+    if ending.forced {
+        findings.oddity(Oddity::IgnoredClose, || "it had to be killed: closing its stdin did not end it".to_owned());
+    }
+    if ending.left_children {
+        findings.oddity(Oddity::LeftChildren, || "processes that it started were still there after it".to_owned());
+    }
+    // A folder that cannot be removed is the system's to clean.
+    let _ = live.state.close();
+}

@@ -1,0 +1,141 @@
+//! Looking for a tool that cannot be seen yet: search, connect, list servers, list their tools.
+
+use bench_tasks::lexical::{Index, rank, tokens};
+use serde_json::{Map, Value, json};
+
+use super::{Scene, past::Past};
+use crate::{
+    surface::{
+        Tool,
+        meta::MetaKind,
+        reply::{self, Entry},
+    },
+    wire::reply::Call,
+};
+
+/// The next step of a model that knows which tool it wants; none where there is no way.
+///
+/// It searches with the user's words first and with the tool's own words after that, as one does who knows what to look
+/// for, and connects the server where that is a thing to do. Lists come after searches.
+pub(super) fn towards(scene: &Scene<'_>, server: &str, tool: &str, past: &Past<'_>) -> Option<Call> {
+    let tools = &*scene.request.tools;
+    let user = scene.request.conversation.user.as_ref();
+    let steps = &past.steps;
+    let search = tools.meta(server, |kind| match kind {
+        MetaKind::Search { query } => Some(query.as_str()),
+        _ => None,
+    });
+    let connect = tools.meta(server, |kind| match kind {
+        MetaKind::Connect { server } => Some(server.as_str()),
+        _ => None,
+    });
+    if let Some((meta, query)) = search {
+        let own_words = tokens(tool).join(" ");
+        // Without its server connected a search finds nothing, whatever the words.
+        let may_connect = connect.is_some() && !steps.connected;
+        let wordings = [user, own_words.as_str()];
+        let wordings = if may_connect { &wordings[..1] } else { &wordings[..] };
+        if let Some(text) = wordings.iter().find(|text| !steps.queries.iter().any(|asked| asked == *text)) {
+            return Some(call(meta, [(query, json!(text))]));
+        }
+    }
+    if let Some((meta, parameter)) = connect.filter(|_| !steps.connected) {
+        return Some(call(meta, [(parameter, json!(server))]));
+    }
+    let list = tools.meta(server, |kind| match kind {
+        MetaKind::Tools { server } => Some(server.as_deref()),
+        _ => None,
+    });
+    let (meta, parameter) = list.filter(|_| !steps.tools)?;
+    // A server's name has to be known before its tools can be asked for.
+    let servers = tools.meta(server, |kind| matches!(kind, MetaKind::Servers).then_some(()));
+    if let Some((servers, ())) = servers.filter(|_| parameter.is_some() && !steps.servers) {
+        return Some(call(servers, []));
+    }
+    Some(call(meta, parameter.map(|parameter| (parameter, json!(server)))))
+}
+
+/// What a model does that goes by words alone: the next step, or what the replies so far list.
+pub(super) enum ByWords {
+    /// There is more to look at.
+    Step(Call),
+    /// These are all that can be found.
+    Found(Vec<Entry>),
+}
+
+/// Searches once with the user's words; else lists the servers, then the tools of the one whose words fit best.
+pub(super) fn by_words(scene: &Scene<'_>) -> ByWords {
+    let tools = &*scene.request.tools;
+    let user = scene.request.conversation.user.as_ref();
+    let (mut found, mut servers) = (Vec::new(), Vec::new());
+    let (mut searched, mut listed) = (false, false);
+    let mut servers_asked = false;
+    for exchange in &scene.request.conversation.exchanges {
+        let Some(meta) = tools.meta_named(exchange.name) else { continue };
+        let input: Map<String, Value> = serde_json::from_str(exchange.input.get()).unwrap_or_default();
+        let label = meta.server.as_deref().filter(|label| tools.is_label_of_one(label));
+        match &meta.kind {
+            MetaKind::Search { .. } => {
+                searched = true;
+                found.extend(reply::entries(&exchange.text, label));
+            }
+            MetaKind::Tools { server } => {
+                listed = true;
+                let asked = server.as_ref().and_then(|name| input.get(name)?.as_str());
+                found.extend(reply::entries(&exchange.text, asked.or(label)));
+            }
+            MetaKind::Servers => {
+                servers_asked = true;
+                servers.extend(reply::entries(&exchange.text, None));
+            }
+            _ => {}
+        }
+    }
+    if !found.is_empty() {
+        return ByWords::Found(found);
+    }
+    let search = tools.metas(|kind| match kind {
+        MetaKind::Search { query } => Some(query.as_str()),
+        _ => None,
+    });
+    if !searched && let Some((_, meta, query)) = best(user, search) {
+        return ByWords::Step(call(meta, [(query, json!(user))]));
+    }
+    let lists = tools.metas(|kind| match kind {
+        MetaKind::Tools { server } => Some(server.as_deref()),
+        _ => None,
+    });
+    if !listed && let Some((_, meta, parameter)) = best(user, lists) {
+        let all = tools.metas(|kind| matches!(kind, MetaKind::Servers).then_some(())).next();
+        if let Some((_, all, ())) = all.filter(|_| parameter.is_some() && !servers_asked) {
+            return ByWords::Step(call(all, []));
+        }
+        let fitting = pick(user, &servers).map(|server| json!(server.name));
+        return ByWords::Step(call(meta, parameter.zip(fitting)));
+    }
+    ByWords::Found(found)
+}
+
+/// The entry whose words fit best, the first of equals; none of none.
+pub(super) fn pick<'e>(user: &str, entries: &'e [Entry]) -> Option<&'e Entry> {
+    let words = |entry: &Entry| {
+        let server = entry.server.as_deref().unwrap_or_default();
+        tokens(&format!("{server} {} {}", entry.name, entry.description))
+    };
+    let scores = Index::new(entries.iter().map(words)).bm25(&tokens(user));
+    entries.get(rank(&scores).into_iter().next()?)
+}
+
+/// Of several meta tools of a kind the one whose words fit best, the first of equals.
+fn best<'l, M, T>(user: &str, metas: impl Iterator<Item = (M, &'l Tool, T)>) -> Option<(M, &'l Tool, T)> {
+    let mut metas: Vec<(M, &Tool, T)> = metas.collect();
+    let words = |(_, tool, _): &(M, &Tool, T)| tokens(&format!("{} {}", tool.name, tool.description));
+    let scores = Index::new(metas.iter().map(words)).bm25(&tokens(user));
+    let first = rank(&scores).into_iter().next()?;
+    Some(metas.swap_remove(first))
+}
+
+fn call<'a>(tool: &Tool, arguments: impl IntoIterator<Item = (&'a str, Value)>) -> Call {
+    let arguments: Map<String, Value> = arguments.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    Call { name: tool.name.clone(), input: Value::Object(arguments) }
+}
