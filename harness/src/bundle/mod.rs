@@ -89,9 +89,9 @@ pub fn check(folder: &Path, contents: &Contents) -> Result<String, BundleError> 
     if let Some(extra) = here.iter().find(|name| !contents.files.contains_key(*name)) {
         return Err(BundleError::Unlisted { name: extra.clone() });
     }
-    for (name, entry) in &contents.files {
+    for (name, listed) in &contents.files {
         let found = entry(&folder.join(name))?;
-        if found != *entry {
+        if found != *listed {
             return Err(BundleError::Differs { name: name.clone() });
         }
     }

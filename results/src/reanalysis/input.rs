@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Format of the file.
-pub const SCHEMA: &str = "bench/published-counts/1";
+pub(super) const SCHEMA: &str = "bench/published-counts/1";
 
 /// Where a number is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

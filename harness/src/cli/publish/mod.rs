@@ -1,6 +1,6 @@
 //! Commands over records that exist: publishing, reading and comparing them.
 
-pub mod args;
+pub(super) mod args;
 pub(super) mod bundle;
 pub(super) mod ci;
 pub(super) mod diff;

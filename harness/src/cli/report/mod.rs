@@ -23,7 +23,7 @@ use crate::{
     exit,
     inputs::Inputs,
     run::prepare::{Prepared, RunSpec},
-    verify::verify,
+    verify::{Against, Outcome, verify},
 };
 
 /// The formats.
@@ -116,14 +116,14 @@ fn render(format: Format, record: &Record, unverified: bool) -> Result<Vec<u8>, 
     }
     // An open run is not verified: a verification re-scores it, and nobody looks before it is closed.
     if manifest.complete && !unverified {
-        let verified = verify(record.folder());
+        let verified = verify(record.folder(), &Against::default());
         let line = |check: &crate::verify::Check| CheckLine {
-            name: check.name.to_string(),
-            pass: check.pass,
+            name: check.name.to_owned(),
+            pass: check.outcome != Outcome::Fail,
             evidence: check.evidence.clone(),
         };
         sources.checks = verified.checks.iter().map(line).collect();
-        sources.not_shown = verified.not_shown.to_string();
+        sources.not_shown = verified.not_shown.join("; ");
     }
     let stage = Stage::new(record, &inputs, &prepared).map_err(|error| Failure::new(exit::INPUT, error))?;
     let report = Report::of(record, &sources, &stage).map_err(failed)?;
