@@ -29,3 +29,7 @@ differential:
 local-model *ARGS:
     @command -v python3 >/dev/null || { echo "python3 is missing: the model's server runs in Python" >&2; exit 31; }
     cargo build --release && python3 scripts/local-model.py {{ARGS}}
+# Captures the eight reference servers again and compares the bytes (docs/own-servers.md); needs npm, pip and their registries.
+capture-check:
+    @command -v npm >/dev/null && command -v python3 >/dev/null || { echo "npm or python3 is missing: the servers come from their registries" >&2; exit 31; }
+    cargo build --release && python3 scripts/capture-check.py --bench "${CARGO_TARGET_DIR:-target}/release/bench"

@@ -24,10 +24,7 @@ fn embed(name: &str) -> Result<(), Box<dyn Error>> {
     files.sort();
     let mut list = String::from("&[\n");
     for file in &files {
-        writeln!(
-            list,
-            "    ({file:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{name}/\", {file:?}))),"
-        )?;
+        writeln!(list, "    ({file:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{name}/\", {file:?}))),")?;
     }
     list.push_str("]\n");
     fs::write(Path::new(&env::var("OUT_DIR")?).join(format!("{name}.rs")), list)?;

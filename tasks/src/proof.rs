@@ -121,8 +121,7 @@ pub fn prove(
             None => ToolProof::default(),
         };
         let accepted = ACCEPTED_ROWS.min(1 + arguments(catalogs, server, tool));
-        for (kind, have, need) in [("accepted", row.accepted, accepted), ("rejected", row.rejected, REJECTED_ROWS)]
-        {
+        for (kind, have, need) in [("accepted", row.accepted, accepted), ("rejected", row.rejected, REJECTED_ROWS)] {
             if have < need {
                 let message = format!("tool {name} has {have} of {need} rows of {kind} calls in the matcher tables");
                 proof.findings.push(Finding::error(FindingKind::MatcherTable, &"".into(), None, None, message));
@@ -149,7 +148,8 @@ type Drawn = BTreeMap<(Arc<str>, Arc<str>), Vec<Vec<Task>>>;
 fn draw(intents: &Intents, catalogs: &Catalogs, seed: [u8; 32]) -> Result<Drawn, TasksError> {
     let mut drawn = Drawn::new();
     for frames in [FrameSet::Scored, FrameSet::Dev] {
-        let wanted = intents.frames().iter().any(|frame| frame.tool.is_some() && frame.dev == (frames == FrameSet::Dev));
+        let wanted =
+            intents.frames().iter().any(|frame| frame.tool.is_some() && frame.dev == (frames == FrameSet::Dev));
         if !wanted {
             continue;
         }

@@ -2,10 +2,7 @@
 
 use serde_json::Value;
 
-use super::{
-    Row, ToolProof, ToolTable,
-    raw::Fault,
-};
+use super::{Row, ToolProof, ToolTable, raw::Fault};
 use crate::{
     catalog::Catalogs,
     check::Finding,
@@ -41,9 +38,10 @@ pub(super) fn tool(
                     refuted.push(format!("{frame}: {cause}"));
                 }
             }
-            findings.extend(row.unknown_frames(frames).map(|frame| {
-                table.problem(Some(row), format!("{name} has no frame {frame}; the row names it"))
-            }));
+            findings.extend(
+                row.unknown_frames(frames)
+                    .map(|frame| table.problem(Some(row), format!("{name} has no frame {frame}; the row names it"))),
+            );
             if !fits {
                 let message = format!("\"{}\" fits no frame of {name}; drop it or change what it changes", row.why);
                 findings.push(table.problem(Some(row), message));

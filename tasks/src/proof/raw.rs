@@ -156,7 +156,8 @@ pub(super) fn read(
     problems: &mut Vec<Finding>,
 ) {
     let name: Arc<str> = format!("matchers/{}", file.name).into();
-    let mut problem = |line, message| problems.push(Finding::error(FindingKind::MatcherTable, &name, line, None, message));
+    let mut problem =
+        |line, message| problems.push(Finding::error(FindingKind::MatcherTable, &name, line, None, message));
     let parsed: RawFile = match raw::parse(&file.text) {
         Ok(parsed) => parsed,
         Err(error) => return problem(error.line, error.message),
@@ -184,7 +185,9 @@ pub(super) fn read(
 
 fn row(row: RawRow, wants_fault: bool, line: usize) -> Result<Row, String> {
     match (row.fault, wants_fault) {
-        (None, true) => return Err("a rejected call needs a fault: missing, extra, value, length, invalid, tool or calls".into()),
+        (None, true) => {
+            return Err("a rejected call needs a fault: missing, extra, value, length, invalid, tool or calls".into());
+        }
         (Some(_), false) => return Err("an accepted call has no fault; move the row to reject".into()),
         _ => {}
     }
