@@ -41,3 +41,8 @@ peers tasks="200":
     scripts/install-peers
     target/release/bench compare --arms-file peers/arms.toml --mock oracle --tasks {{tasks}}
     target/release/bench compare --arms-file peers/arms.toml --mock lexical --tasks {{tasks}}
+
+# Captures the eight reference servers again and compares the bytes (docs/own-servers.md); needs npm, pip and their registries.
+capture-check:
+    @command -v npm >/dev/null && command -v python3 >/dev/null || { echo "npm or python3 is missing: the servers come from their registries" >&2; exit 31; }
+    cargo build --release && python3 scripts/capture-check.py --bench "${CARGO_TARGET_DIR:-target}/release/bench"

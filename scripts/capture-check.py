@@ -30,14 +30,16 @@ def need(program: str) -> None:
 def run(arguments: list, **options) -> None:
     done = subprocess.run([str(word) for word in arguments], capture_output=True, text=True, **options)
     if done.returncode != 0:
-        print(f"{' '.join(map(str, arguments))} failed:\n{done.stderr[-2000:]}", file=sys.stderr)
+        said = done.stderr[-2000:] or done.stdout[-2000:]
+        print(f"{' '.join(map(str, arguments))} failed with {done.returncode}:\n{said}", file=sys.stderr)
         sys.exit(2)
 
 
 def install(servers: list, folder: pathlib.Path) -> None:
     """One prefix for npm, and one virtual environment per Python server, since their dependencies may disagree."""
     npm = [f"{server['package']}@{server['version']}" for server in servers if server["registry"] == "npm"]
-    run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder / "npm", *npm])
+    if npm:
+        run(["npm", "install", "--no-audit", "--no-fund", "--prefix", folder / "npm", *npm])
     for server in servers:
         if server["registry"] == "pypi":
             home = folder / server["server"]
@@ -59,7 +61,8 @@ def command(server: dict, folder: pathlib.Path) -> list:
 
 def first_difference(ours: bytes, theirs: bytes) -> str:
     at = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
-    return f"byte {at}: vendored {theirs[at - 30 : at + 30]!r}, captured {ours[at - 30 : at + 30]!r}"
+    start = max(0, at - 30)
+    return f"byte {at}: vendored {theirs[start : at + 30]!r}, captured {ours[start : at + 30]!r}"
 
 
 def main() -> None:
@@ -67,11 +70,15 @@ def main() -> None:
     parser.add_argument("--bench", default="bench", help="the bench binary")
     parser.add_argument("--only", help="only this server")
     options = parser.parse_args()
-    for program in ["npm", "node", "git", options.bench]:
-        need(program)
-    bench = str(pathlib.Path(shutil.which(options.bench)).resolve())
     index = tomllib.loads((CATALOGS / "index.toml").read_text())
     servers = [server for server in index["servers"] if options.only in (None, server["server"])]
+    registries = {server["registry"] for server in servers}
+    if not servers:
+        print(f"there is no server {options.only} in {CATALOGS / 'index.toml'}", file=sys.stderr)
+        sys.exit(2)
+    for program in [*(["npm", "node"] if "npm" in registries else []), "git", options.bench]:
+        need(program)
+    bench = str(pathlib.Path(shutil.which(options.bench)).resolve())
     differing = 0
     with tempfile.TemporaryDirectory(prefix="bench-capture-") as name:
         folder = pathlib.Path(name)

@@ -1,28 +1,32 @@
-//! Writes the list of intent files that are compiled into the crate, sorted by name.
+//! Writes the lists of intent files and matcher tables that are compiled into the crate, sorted by name.
 
 use std::{env, error::Error, fmt::Write as _, fs, path::Path};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("intents");
+    for folder in ["intents", "matchers"] {
+        embed(folder)?;
+    }
+    Ok(())
+}
+
+fn embed(name: &str) -> Result<(), Box<dyn Error>> {
+    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join(name);
     println!("cargo::rerun-if-changed={}", folder.display());
-    let mut names = Vec::new();
+    let mut files = Vec::new();
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             println!("cargo::rerun-if-changed={}", path.display());
-            let name = path.file_name().and_then(|name| name.to_str()).ok_or("a file name in intents/ is not UTF-8")?;
-            names.push(name.to_owned());
+            let file = path.file_name().and_then(|file| file.to_str());
+            files.push(file.ok_or_else(|| format!("a file name in {name}/ is not UTF-8"))?.to_owned());
         }
     }
-    names.sort();
+    files.sort();
     let mut list = String::from("&[\n");
-    for name in &names {
-        writeln!(
-            list,
-            "    ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/intents/\", {name:?}))),"
-        )?;
+    for file in &files {
+        writeln!(list, "    ({file:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{name}/\", {file:?}))),")?;
     }
     list.push_str("]\n");
-    fs::write(Path::new(&env::var("OUT_DIR")?).join("intents.rs"), list)?;
+    fs::write(Path::new(&env::var("OUT_DIR")?).join(format!("{name}.rs")), list)?;
     Ok(())
 }

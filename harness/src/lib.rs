@@ -19,6 +19,7 @@ pub mod meter;
 pub mod models;
 pub mod plan;
 pub mod replay_server;
+pub mod rereading;
 pub mod run;
 pub mod separation;
 pub mod sign;

@@ -14,7 +14,7 @@ pub(crate) use self::nearest::nearest;
 pub use self::{
     finding::{Finding, FindingKind, Severity},
     similar::{SHARED_RUN, SIMILARITY_BOUND, Words, similarity},
-    wording::{leaked_name_words, names_server},
+    wording::{is_spoken, leaked_name_words, names_server, points_at_server},
 };
 use crate::{
     catalog::Catalogs,

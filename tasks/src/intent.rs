@@ -6,7 +6,7 @@
 mod build;
 mod matchers;
 mod pools;
-mod raw;
+pub(crate) mod raw;
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 

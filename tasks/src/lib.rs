@@ -25,6 +25,7 @@ pub mod import;
 pub mod intent;
 pub mod lexical;
 pub mod matcher;
+pub mod proof;
 pub mod report;
 pub mod result;
 pub mod results_suite;

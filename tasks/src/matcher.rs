@@ -9,6 +9,8 @@ mod number;
 mod path;
 mod text;
 mod time;
+mod url;
+mod zone;
 
 use std::{collections::BTreeMap, fmt};
 
@@ -16,11 +18,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Map, Value, json};
 
 pub use self::{
-    compare::{Mismatch, compare},
+    compare::{Difference, Mismatch, compare},
     number::numbers_equal,
     path::{ArgumentPath, Step},
     text::{glob_equal, nocase_equal, path_equal, query_equal, text_equal},
     time::{clock_equal, instant_equal},
+    url::url_equal,
+    zone::zone_equal,
 };
 
 /// How one argument is compared with the gold.
@@ -36,10 +40,14 @@ pub enum Matcher {
     Glob,
     /// The same text but for line ends and blanks at the ends.
     Text,
-    /// The same point in time, in any RFC 3339 form.
+    /// The same point in time, in any RFC 3339 form; without a zone on both sides, the same local time.
     Instant,
     /// The same 24-hour time of day.
     Clock,
+    /// The same time zone, by any of the names that the zone database has for it.
+    Zone,
+    /// The same URL after parsing.
+    Url,
     /// The same search terms and qualifiers in any order.
     Query,
     /// The same scalar, as JSON value or as its text.
@@ -58,7 +66,7 @@ pub enum Matcher {
 }
 
 /// Matchers that are nothing but a word, with that word.
-const WORDS: [(&str, Matcher); 10] = [
+const WORDS: [(&str, Matcher); 12] = [
     ("exact", Matcher::Exact),
     ("set", Matcher::Set),
     ("path", Matcher::Path),
@@ -66,6 +74,8 @@ const WORDS: [(&str, Matcher); 10] = [
     ("text", Matcher::Text),
     ("instant", Matcher::Instant),
     ("clock", Matcher::Clock),
+    ("zone", Matcher::Zone),
+    ("url", Matcher::Url),
     ("query", Matcher::Query),
     ("scalar", Matcher::Scalar),
     ("nocase", Matcher::NoCase),
@@ -120,8 +130,16 @@ impl Matcher {
             Self::Set => (!gold.is_array()).then_some("is for arrays"),
             Self::Scalar => (gold.is_array() || gold.is_object() || gold.is_null())
                 .then_some("is for strings, numbers and booleans"),
-            // What is no timestamp or time of day is compared as text, so any string will do.
-            Self::Path | Self::Glob | Self::Text | Self::Instant | Self::Clock | Self::Query | Self::NoCase => {
+            // What is no timestamp, time of day, zone or URL is compared as text, so any string will do.
+            Self::Path
+            | Self::Glob
+            | Self::Text
+            | Self::Instant
+            | Self::Clock
+            | Self::Zone
+            | Self::Url
+            | Self::Query
+            | Self::NoCase => {
                 (!gold.is_string()).then_some("is for strings; for the strings of an array, name its elements: path[]")
             }
         }

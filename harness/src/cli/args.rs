@@ -181,8 +181,8 @@ pub struct TasksArgs {
 /// Actions of `bench tasks`.
 #[derive(Debug, Subcommand)]
 pub enum TasksAction {
-    /// Validate every intent: slots, golds under their schemas, strata, names, likeness.
-    Check,
+    /// Validate every intent: slots, golds under their schemas, strata, names, likeness, matchers by their tables.
+    Check(TasksCheckArgs),
     /// Coverage by tool, stratum, voice and writer, how near frames are, and how hard they are for word overlap.
     Report,
     /// Write a commented intent file for a catalog, with a stub per tool and stratum.
@@ -195,9 +195,20 @@ pub enum TasksAction {
     AuditScore(AuditScoreArgs),
 }
 
+/// `bench tasks check`.
+#[derive(Debug, Args)]
+pub struct TasksCheckArgs {
+    /// Folder of matcher tables; by default the built-in ones, for the built-in intents only.
+    #[arg(long, value_name = "DIR")]
+    pub matchers: Option<PathBuf>,
+}
+
 /// `bench tasks audit-sheet`.
 #[derive(Debug, Args)]
 pub struct AuditSheetArgs {
+    /// Only these frames, by full id; the sheet shows no id.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub frames: Vec<String>,
     /// Seed text of the sheet.
     #[arg(long, value_name = "TEXT", default_value = "audit")]
     pub seed: String,

@@ -49,14 +49,15 @@ pub(super) fn run(args: &RunArgs, global: &GlobalArgs, inputs: &Inputs, output: 
         return Err(Failure::usage(format!("--require {arm}: that arm is not part of this run")));
     }
     let prepared = Prepared::new(inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
-    let lock = current_lock(inputs, output)?;
+    // Other inputs are not the lock's: there is nothing to hold against it, and they need not fill its plan.
+    let lock = if global.overrides().any() { None } else { current_lock(inputs, output)? };
     let whole = spec == RunSpec::of(inputs, &inputs.protocol.seeds.primary, &[], None)?;
     let mut manifest = Manifest {
         schema: FormatVersion,
         id: String::new(),
         kind: RunKind::Plumbing,
         confirmatory: false,
-        lock: lock.filter(|_| !global.overrides().any()),
+        lock,
         model: ModelIds {
             provider: "mock".to_owned(),
             asked: args.mock.name().to_owned(),

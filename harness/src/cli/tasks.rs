@@ -6,12 +6,14 @@ use bench_tasks::{
     TasksError,
     audit::{self, Answer, AuditReport},
     check::{self, CheckOptions, Severity},
-    report::{self, Difficulty, IntentReport},
+    intent::Intents,
+    proof::{self, MatcherTables, Proof, ToolProof},
+    report::{self, Difficulty, IntentReport, ToolCoverage},
 };
 use serde::Serialize;
 
 use super::{
-    args::{SuiteArg, TasksAction, TasksArgs},
+    args::{AuditSheetArgs, SuiteArg, TasksAction, TasksArgs},
     failure::Failure,
     import,
     output::Output,
@@ -20,6 +22,7 @@ use crate::{
     exit,
     inputs::Inputs,
     plan::SuiteSeeds,
+    rereading::{self, Rereading},
     run::family::{AnyTask, TaskSource},
     separation::{self, Separation},
 };
@@ -28,11 +31,11 @@ use crate::{
 pub(super) fn run(args: &TasksArgs, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
     match &args.action {
         None => print(args, inputs, output),
-        Some(TasksAction::Check) => run_check(inputs, output),
+        Some(TasksAction::Check(args)) => run_check(args.matchers.as_deref(), inputs, output),
         Some(TasksAction::Report) => run_report(inputs, output),
         Some(TasksAction::Scaffold(args)) => import::run_scaffold(args, output),
         Some(TasksAction::Import(args)) => import::run(args, inputs, output),
-        Some(TasksAction::AuditSheet(args)) => sheet(&args.seed, inputs, output),
+        Some(TasksAction::AuditSheet(args)) => sheet(args, inputs, output),
         Some(TasksAction::AuditScore(args)) => score(&args.seed, &args.file, inputs, output),
     }
 }
@@ -61,10 +64,12 @@ fn line(value: &impl Serialize, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn run_check(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
+fn run_check(matchers: Option<&Path>, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
     let tools = &inputs.protocol.suites.tools;
     let options = CheckOptions { scored_frames: tools.frames_per_tool as usize, ..CheckOptions::default() };
-    let findings = check::check(&inputs.intents, &inputs.catalogs, &options);
+    let mut findings = check::check(&inputs.intents, &inputs.catalogs, &options);
+    let proof = prove(matchers, inputs)?;
+    findings.extend(proof.iter().flat_map(|proof| proof.findings.iter().cloned()));
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     if output.json {
         output.document(&findings)?;
@@ -79,8 +84,34 @@ fn run_check(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
             inputs.catalogs.tool_count(),
             findings.len() - errors
         )?;
+        if let Some(proof) = &proof {
+            let sum = |count: fn(&ToolProof) -> usize| proof.tools.values().map(count).sum::<usize>();
+            writeln!(
+                output.product(),
+                "matcher tables: {} rows of accepted and {} of rejected calls, {} calls scored over {} frames",
+                sum(|tool| tool.accepted),
+                sum(|tool| tool.rejected),
+                sum(|tool| tool.calls),
+                sum(|tool| tool.frames)
+            )?;
+        }
     }
     Ok(if errors == 0 { exit::OK } else { exit::INPUT })
+}
+
+/// The proof by the tables of `folder`, or by the built-in ones where the intents are the built-in ones too.
+fn prove(folder: Option<&Path>, inputs: &Inputs) -> Result<Option<Proof>, Failure> {
+    let tables = match folder {
+        Some(folder) => MatcherTables::load(folder)?,
+        None if inputs.intents.digest() == Intents::embedded().digest() => MatcherTables::embedded(),
+        None => return Ok(None),
+    };
+    // Intents with errors make no tasks; their errors are reported already.
+    match proof::prove(&tables, &inputs.intents, &inputs.catalogs, [0; 32]) {
+        Ok(proof) => Ok(Some(proof)),
+        Err(TasksError::Intents { .. } | TasksError::Ambiguous { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Everything that `bench tasks report` measures.
@@ -92,6 +123,9 @@ struct TasksReport {
     difficulty: Difficulty,
     /// The `lexical` model under raw and under names-only.
     separation: Separation,
+    /// A reader that never expands against one that does, on R's digests; none where the catalogs have no results to ask
+    /// about.
+    rereading: Option<Rereading>,
 }
 
 fn run_report(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
@@ -99,6 +133,7 @@ fn run_report(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
         intents: report::report(&inputs.intents, &inputs.catalogs),
         difficulty: report::difficulty(&inputs.intents, &inputs.catalogs),
         separation: separation::measure(inputs).map_err(|error| Failure::new(exit::INPUT, error))?,
+        rereading: rereading::measure(inputs)?,
     };
     if output.json {
         output.document(&report)?;
@@ -106,6 +141,9 @@ fn run_report(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
         print_report(&report.intents, output)?;
         print_difficulty(&report.difficulty, output)?;
         print_separation(&report.separation, output)?;
+        if let Some(rereading) = &report.rereading {
+            print_rereading(rereading, output)?;
+        }
         writeln!(output.product(), "the whole report: --json")?;
     }
     Ok(exit::OK)
@@ -155,17 +193,59 @@ fn print_separation(separation: &Separation, output: &mut Output) -> Result<(), 
     Ok(())
 }
 
+fn print_rereading(rereading: &Rereading, output: &mut Output) -> Result<(), Failure> {
+    let out = output.product();
+    writeln!(out, "a reader without a model on R's digests, right answers in % of questions:")?;
+    writeln!(out, "  {:<14} {:>6} {:>9} {:>14} {:>8}", "", "asked", "digested", "never expands", "expands")?;
+    let share = |count: u64, tasks: u64| 100.0 * count as f64 / tasks.max(1) as f64;
+    let kinds = rereading.kinds.iter().map(|(kind, found)| (kind.as_str(), found));
+    for (name, found) in kinds.chain([("all", &rereading.all)]) {
+        writeln!(
+            out,
+            "  {name:<14} {:>6} {:>9} {:>14.1} {:>8.1}",
+            found.tasks,
+            found.digested,
+            share(found.shown, found.tasks),
+            share(found.expanded, found.tasks)
+        )?;
+    }
+    let word = if rereading.separated { "separated" } else { "not separated: the suite cannot see a lossy digest" };
+    writeln!(out, "expanding from not: {:.1} points (bound {}): {word}", rereading.points, rereading.bound)?;
+    Ok(())
+}
+
 fn print_report(report: &IntentReport, output: &mut Output) -> Result<(), Failure> {
     let out = output.product();
     writeln!(out, "{} scored frames, {} dev frames", report.scored_frames, report.dev_frames)?;
     for (stratum, count) in &report.strata {
         writeln!(out, "  {:<14} {count:>5}", stratum.name())?;
     }
+    let tools: Vec<_> = report.tools.iter().filter(|row| row.tool != "abstain").collect();
+    let span = |count: fn(&ToolCoverage) -> usize| {
+        let counts = || tools.iter().map(|row| count(row));
+        format!("{} to {}", counts().min().unwrap_or(0), counts().max().unwrap_or(0))
+    };
+    writeln!(
+        out,
+        "{} of {} tools have scored frames: {} each, by {} writers",
+        tools.iter().filter(|row| row.scored > 0).count(),
+        tools.len(),
+        span(|row| row.scored),
+        span(|row| row.writers)
+    )?;
+    let leaks: usize = report.name_leaks.values().sum();
+    writeln!(
+        out,
+        "frames whose text says a word of the tool's name: {leaks}, none a paraphrase; that say the server's name: {}",
+        report.server_names
+    )?;
     writeln!(out, "nearest pairs within a tool (bound {}):", report.similarity_bound)?;
     for pair in report.nearest.iter().take(5) {
         writeln!(out, "  {:.3}  {}  {}", pair.similarity, pair.first, pair.second)?;
     }
     writeln!(out, "arguments that no scored frame gives: {}", join(&report.unused_arguments))?;
+    let keywords: Vec<String> = report.keywords.iter().map(|(word, frames)| format!("{word} {frames}")).collect();
+    writeln!(out, "schema keywords exercised, in frames: {}", join(&keywords))?;
     writeln!(out, "schema keywords that no scored frame exercises: {}", join(&report.unexercised))?;
     Ok(())
 }
@@ -178,9 +258,18 @@ fn audit_seed(inputs: &Inputs, seed: &str) -> Result<[u8; 32], Failure> {
     Ok(SuiteSeeds::derive(&inputs.protocol, seed)?.tools)
 }
 
-fn sheet(seed: &str, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
-    for (item, _) in audit::items(&inputs.intents, &inputs.catalogs, audit_seed(inputs, seed)?)? {
-        line(&item, output)?;
+fn sheet(args: &AuditSheetArgs, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
+    let items = audit::items(&inputs.intents, &inputs.catalogs, audit_seed(inputs, &args.seed)?)?;
+    let unknown = |id: &&String| !items.iter().any(|(_, task)| *task.frame == ***id);
+    if let Some(id) = args.frames.iter().find(unknown) {
+        return Err(Failure::usage(format!(
+            "--frames: there is no frame {id}; ids are server/tool/frame or abstain/frame"
+        )));
+    }
+    for (item, task) in &items {
+        if args.frames.is_empty() || args.frames.iter().any(|id| **id == *task.frame) {
+            line(item, output)?;
+        }
     }
     Ok(exit::OK)
 }

@@ -56,6 +56,8 @@ pub enum FindingKind {
     MissingFrames,
     /// Equal utterances that want different calls.
     Ambiguous,
+    /// A row of the matcher tables that does not hold, or a table that is missing.
+    MatcherTable,
 }
 
 /// An error or warning about the intents.

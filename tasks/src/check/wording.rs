@@ -25,8 +25,9 @@ pub(super) fn check(frame: &Frame, findings: &mut Vec<Finding>) {
     }
     if let Some(server) = &frame.server
         && names_server(server, &text)
+        && (!is_spoken(server) || points_at_server(server, &text))
     {
-        let message = format!("the text names the server {server}; leave it out unless a person would say it");
+        let message = format!("the text points at the server {server}; leave the name out, nobody asks that way");
         findings.push(Finding::warning(
             FindingKind::ServerName,
             &frame.file,
@@ -35,6 +36,35 @@ pub(super) fn check(frame: &Frame, findings: &mut Vec<Finding>) {
             message,
         ));
     }
+}
+
+/// Server names that people say without a server in mind, and for what.
+const SPOKEN: [(&str, &str); 6] = [
+    ("everything", "a pronoun"),
+    ("fetch", "a verb: to get something"),
+    ("git", "the program whose repositories and commands are meant"),
+    ("github", "the site, as against a clone on disk"),
+    ("memory", "what an assistant remembers"),
+    ("time", "the hour"),
+];
+
+/// Words that beside a server's name mean the server itself.
+const SERVER_WORDS: [&str; 8] = ["server", "servers", "mcp", "tool", "tools", "plugin", "connector", "integration"];
+
+/// Whether people say the name without a server in mind.
+pub fn is_spoken(server: &str) -> bool {
+    SPOKEN.iter().any(|(name, _)| *name == server)
+}
+
+/// Whether `text` names the server beside a word such as "server" or "tool".
+pub fn points_at_server(server: &str, text: &str) -> bool {
+    let (name, words) = (tokens(server), words(text));
+    let means_server = |word: Option<&String>| word.is_some_and(|word| SERVER_WORDS.contains(&word.as_str()));
+    !name.is_empty()
+        && words.windows(name.len()).enumerate().any(|(at, window)| {
+            let before = at.checked_sub(1).and_then(|before| words.get(before));
+            window == name && (means_server(before) || means_server(words.get(at + name.len())))
+        })
 }
 
 /// The words of a text; unlike in a tool's name, capitals inside a word (`GitHub`) do not split it.
@@ -76,5 +106,16 @@ mod tests {
         assert!(names_server("sequential-thinking", "do some Sequential thinking"));
         assert!(!names_server("sequential-thinking", "thinking of something sequential"));
         assert!(!names_server("git", "on GitHub"));
+    }
+
+    #[test]
+    fn a_name_that_people_say_leaks_only_beside_a_word_for_a_server() {
+        assert!(is_spoken("time") && !is_spoken("filesystem"));
+        for text in ["ask the time server", "with your MCP time, please", "use the Time tool"] {
+            assert!(points_at_server("time", text), "{text}");
+        }
+        for text in ["what time is it on the server?", "the time", "servers, any time soon"] {
+            assert!(!points_at_server("time", text), "{text}");
+        }
     }
 }

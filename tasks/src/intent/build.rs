@@ -126,7 +126,7 @@ impl FileBuilder<'_> {
             &used,
             (server, &tool),
             &frame.gold,
-            (&[&intent.matchers, &frame.matchers], &frame.allow),
+            (&[&intent.matchers, &frame.matchers], &allowed(intent, frame)),
         )];
         for also in &frame.also {
             let server = also.server.as_deref().map_or_else(|| Arc::clone(server), Arc::from);
@@ -348,6 +348,17 @@ impl FileBuilder<'_> {
             }
         }
     }
+}
+
+/// What may be added in a frame: its own list, then the intent's for what the gold leaves out.
+fn allowed(intent: &RawIntent, frame: &RawFrame) -> Table {
+    let mut allowed = frame.allow.clone();
+    for (argument, values) in &intent.allow {
+        if !frame.gold.contains_key(argument) && !allowed.contains_key(argument) {
+            allowed.insert(argument.clone(), values.clone());
+        }
+    }
+    allowed
 }
 
 fn unshared(name: &str, pool: &Arc<Pool>) -> Slot {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use toml::{Spanned, Table};
 
@@ -29,6 +29,9 @@ pub(super) struct RawIntent {
     pub tool: Spanned<String>,
     #[serde(default, rename = "match")]
     pub matchers: Table,
+    /// Arguments that may be added in every frame whose gold does not have them.
+    #[serde(default)]
+    pub allow: Table,
     #[serde(default)]
     pub frame: Vec<RawFrame>,
 }
@@ -94,12 +97,12 @@ pub(super) struct RawPool {
 }
 
 /// A refused file: where, and what to change.
-pub(super) struct ParseError {
+pub(crate) struct ParseError {
     pub line: Option<usize>,
     pub message: String,
 }
 
-pub(super) fn parse(text: &str) -> Result<RawFile, ParseError> {
+pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ParseError> {
     toml::from_str(text).map_err(|error| {
         let message = with_suggestion(error.message());
         let Some(span) = error.span() else {
@@ -117,7 +120,7 @@ pub(super) fn parse(text: &str) -> Result<RawFile, ParseError> {
 }
 
 /// Line of a byte offset, counted from 1.
-pub(super) fn line_of(text: &str, at: usize) -> usize {
+pub(crate) fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes()[..at.min(text.len())].split(|&byte| byte == b'\n').count()
 }
 
@@ -136,7 +139,7 @@ fn with_suggestion(message: &str) -> String {
 ///
 /// # Errors
 /// For what JSON does not have: dates, infinities.
-pub(super) fn json(value: &toml::Value) -> Result<Value, String> {
+pub(crate) fn json(value: &toml::Value) -> Result<Value, String> {
     Ok(match value {
         toml::Value::String(text) => Value::from(text.as_str()),
         toml::Value::Integer(number) => Value::from(*number),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Matcher, Matchers, Node, clock_equal, glob_equal, instant_equal, nocase_equal, numbers_equal, path_equal,
-    query_equal, text_equal,
+    query_equal, text_equal, url_equal, zone_equal,
 };
 
 /// The first difference found, for messages and audits.
@@ -134,6 +134,8 @@ impl<'a> Walk<'a> {
             (Some(Matcher::Text), Value::String(gold), Value::String(call)) => text_equal(gold, call),
             (Some(Matcher::Instant), Value::String(gold), Value::String(call)) => instant_equal(gold, call),
             (Some(Matcher::Clock), Value::String(gold), Value::String(call)) => clock_equal(gold, call),
+            (Some(Matcher::Zone), Value::String(gold), Value::String(call)) => zone_equal(gold, call),
+            (Some(Matcher::Url), Value::String(gold), Value::String(call)) => url_equal(gold, call),
             (Some(Matcher::Query), Value::String(gold), Value::String(call)) => query_equal(gold, call),
             (Some(Matcher::NoCase), Value::String(gold), Value::String(call)) => nocase_equal(gold, call),
             (Some(Matcher::Scalar), _, _) if scalars_equal(gold, call) => true,

@@ -1,6 +1,8 @@
 //! Points in time and times of day.
 
-/// The same point in time where both are RFC 3339 timestamps (`2026-03-01T09:00:00+01:00`); else the same text.
+/// The same point in time where both are RFC 3339 timestamps (`2026-03-01T09:00:00+01:00`), seconds left out meaning :00;
+/// the same local time where both have no zone; else the same text. A date alone is not midnight: git reads it as that
+/// date at the present time of day.
 pub fn instant_equal(a: &str, b: &str) -> bool {
     match (instant(a), instant(b)) {
         (Some(a), Some(b)) => a == b,
@@ -25,11 +27,13 @@ fn clock(text: &str) -> Option<u32> {
     Some(digits(hours, hours.len(), 23)? * 60 + digits(minutes, 2, 59)?)
 }
 
-/// Seconds since 1970 and the fraction's digits without trailing zeros, so that no precision is lost.
-fn instant(text: &str) -> Option<(i64, &str)> {
+/// Whether a zone is given, seconds since 1970 (of the local clock without one), and the fraction's digits without
+/// trailing zeros, so that no precision is lost.
+fn instant(text: &str) -> Option<(bool, i64, &str)> {
     let (date, rest) = text.split_at_checked(10)?;
     let rest = rest.strip_prefix(['T', 't', ' '])?;
-    let (time, rest) = rest.split_at_checked(8)?;
+    let has_seconds = rest.as_bytes().get(5) == Some(&b':');
+    let (time, rest) = rest.split_at_checked(if has_seconds { 8 } else { 5 })?;
 
     let mut parts = date.split('-');
     let year = digits(parts.next()?, 4, 9999)?;
@@ -42,12 +46,9 @@ fn instant(text: &str) -> Option<(i64, &str)> {
     let hour = digits(parts.next()?, 2, 23)?;
     let minute = digits(parts.next()?, 2, 59)?;
     // 60 is a leap second; it is the same instant as the next minute's start in every clock that has none.
-    let second = digits(parts.next()?, 2, 60)?;
-    if parts.next().is_some() {
-        return None;
-    }
+    let second = parts.next().map_or(Some(0), |second| digits(second, 2, 60))?;
 
-    let (fraction, zone) = match rest.strip_prefix('.') {
+    let (fraction, zone) = match rest.strip_prefix('.').filter(|_| has_seconds) {
         Some(after) => {
             let end = after.find(|c: char| !c.is_ascii_digit()).filter(|&end| end > 0)?;
             (&after[..end], &after[end..])
@@ -55,7 +56,7 @@ fn instant(text: &str) -> Option<(i64, &str)> {
         None => ("", rest),
     };
     let offset = match zone {
-        "Z" | "z" => 0,
+        "" | "Z" | "z" => 0,
         _ => {
             let sign = if zone.starts_with('+') { 1 } else { -1 };
             let (hours, minutes) = zone.strip_prefix(['+', '-'])?.split_once(':')?;
@@ -63,7 +64,7 @@ fn instant(text: &str) -> Option<(i64, &str)> {
         }
     };
     let minutes = days_since_1970(year, month, day) * 24 * 60 + i64::from(hour * 60 + minute) - offset;
-    Some((minutes * 60 + i64::from(second), fraction.trim_end_matches('0')))
+    Some((!zone.is_empty(), minutes * 60 + i64::from(second), fraction.trim_end_matches('0')))
 }
 
 /// A number of exactly `width` ASCII digits, at most `max`.
@@ -104,6 +105,8 @@ mod tests {
             ("2026-03-01 08:00:00-00:00", "2026-03-01T08:00:00Z"),
             ("2026-01-01T00:30:00+05:45", "2025-12-31T18:45:00Z"),
             ("2024-02-29T23:59:59.5-00:30", "2024-03-01T00:29:59.50Z"),
+            ("2026-03-01T09:00Z", "2026-03-01T10:00:00+01:00"),
+            ("2026-03-01T09:00:00", "2026-03-01 09:00"),
             ("yesterday", "yesterday"),
         ] {
             assert!(instant_equal(a, b) && instant_equal(b, a), "{a} {b}");
@@ -111,7 +114,9 @@ mod tests {
         for (a, b) in [
             ("2026-03-01T09:00:00Z", "2026-03-01T09:00:01Z"),
             ("2026-03-01T09:00:00Z", "2026-03-01T09:00:00"),
-            ("2026-03-01T09:00:00Z", "2026-03-01"),
+            ("2026-03-01T00:00:00", "2026-03-01"),
+            ("2026-03-01T09:00.5", "2026-03-01T09:00"),
+            ("2026-03-01T09", "2026-03-01T09:00"),
             ("2025-02-29T00:00:00Z", "2025-03-01T00:00:00Z"),
             ("2026-03-01T09:00:00.1Z", "2026-03-01T09:00:00.10000000001Z"),
             ("2026-03-01T09:00:00.Z", "2026-03-01T09:00:00Z"),
@@ -120,8 +125,8 @@ mod tests {
         ] {
             assert!(!instant_equal(a, b), "{a} {b}");
         }
-        assert_eq!(instant("1970-01-01T00:00:00Z"), Some((0, "")));
-        assert_eq!(instant("2001-09-09T01:46:40Z"), Some((1_000_000_000, "")));
+        assert_eq!(instant("1970-01-01T00:00:00Z"), Some((true, 0, "")));
+        assert_eq!(instant("2001-09-09T01:46:40Z"), Some((true, 1_000_000_000, "")));
     }
 
     #[test]
