@@ -20,6 +20,7 @@ pub mod models;
 pub mod plan;
 pub mod replay_server;
 pub mod rereading;
+pub mod plot;
 pub mod run;
 pub mod separation;
 pub mod sign;
