@@ -29,3 +29,17 @@ differential:
 local-model *ARGS:
     @command -v python3 >/dev/null || { echo "python3 is missing: the model's server runs in Python" >&2; exit 31; }
     cargo build --release && python3 scripts/local-model.py {{ARGS}}
+
+# The committed operating characteristics of the protocol; before a lock is written (about two minutes).
+simulate:
+    cargo run --release -- --quiet simulate --replicates 20000 --json > protocol/simulations/table.new && mv protocol/simulations/table.new protocol/simulations/table.json
+
+# The error rate of the rule through the whole program: full offline runs that lose exactly the margin.
+simulate-program:
+    cargo run --release -- simulate --through-program 400
+
+# The statistics beside scipy and base R (benches/peers); needs both.
+peers:
+    @command -v python3 >/dev/null || { echo "python3 is missing" >&2; exit 31; }
+    @command -v Rscript >/dev/null || { echo "R is missing" >&2; exit 31; }
+    cargo build --release && python3 benches/peers/statistics.py target/release/bench && Rscript benches/peers/statistics.R

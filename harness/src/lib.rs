@@ -14,6 +14,7 @@ pub mod locking;
 pub mod meter;
 pub mod models;
 pub mod plan;
+pub mod plot;
 pub mod run;
 pub mod separation;
 pub mod sizes;
