@@ -42,8 +42,17 @@ fn power_for_people() {
     let folder = folder();
     insta::assert_snapshot!(stdout(
         bench(folder.path()).args([
-            "power", "--frames-per-tool", "12", "--tasks-per-frame", "2", "--replicates", "200", "--discordance", "0.05",
-            "--rho-frame", "0.3",
+            "power",
+            "--frames-per-tool",
+            "12",
+            "--tasks-per-frame",
+            "2",
+            "--replicates",
+            "200",
+            "--discordance",
+            "0.05",
+            "--rho-frame",
+            "0.3",
         ]),
         0
     ));
@@ -97,7 +106,9 @@ fn a_simulation_prints_the_same_bytes_at_any_number_of_threads() {
     assert_ne!(one, run("1", "b"));
     let table: Value = serde_json::from_str(&one).unwrap();
     let rows = table["rows"].as_array().unwrap();
-    assert!(rows.iter().all(|row| ["scenario", "claim", "at", "level", "rate", "se"].iter().all(|key| !row[key].is_null())));
+    assert!(
+        rows.iter().all(|row| ["scenario", "claim", "at", "level", "rate", "se"].iter().all(|key| !row[key].is_null()))
+    );
     for (claim, at) in [("frames", "margin"), ("frames", "null"), ("tools", "margin"), ("tools", "null")] {
         assert_eq!(rows.iter().filter(|row| row["claim"] == claim && row["at"] == at).count(), 2 * 4, "{claim} {at}");
     }

@@ -83,8 +83,7 @@ fn whole_rule(c: &mut Criterion) {
     let layout = Layout { tools: 78, frames_per_tool: 12, tasks_per_frame: 2, abstain_tasks: 66, damage_tasks: 400 };
     let simulator = Simulator::new(&protocol, layout, "bench").expect("a simulator");
     let scenario = Scenario::named("bench", 0.05, 0.3, 0.05);
-    let options =
-        Options { replicates: 1_000, threads: NonZeroUsize::MIN, replicated: false, selection_share: None };
+    let options = Options { replicates: 1_000, threads: NonZeroUsize::MIN, replicated: false, selection_share: None };
     c.bench_function("1,000 runs of the whole rule, n = 1,872, four levels", |b| {
         b.iter(|| simulator.rates(black_box(&scenario), &Truths(vec![0.0; 4]), "bench", &options));
     });

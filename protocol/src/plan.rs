@@ -264,7 +264,8 @@ mod tests {
 
     #[test]
     fn power_grows_along_a_curve_but_for_the_saw_tooth() {
-        let curves = curves(&assumptions(0.05, 0.95, 1.0, 0.0), &[(0.05, 0.0), (0.01, -0.02)], &[200, 800, 2_000]).unwrap();
+        let curves =
+            curves(&assumptions(0.05, 0.95, 1.0, 0.0), &[(0.05, 0.0), (0.01, -0.02)], &[200, 800, 2_000]).unwrap();
         assert_eq!(curves.len(), 1, "a difference larger than the discordance is no truth");
         assert!(curves[0].points.windows(2).all(|pair| pair[0].1 < pair[1].1));
     }

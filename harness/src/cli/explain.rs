@@ -47,12 +47,18 @@ impl Steps<'_> {
         let (both, neither) = (self.table.both(), self.table.neither());
         writeln!(out, "1. What was counted")?;
         writeln!(out, "   {n} tasks, each done once under raw and once under the arm:")?;
-        writeln!(out, "   {both} right under both, {neither} under neither, {loss} only under raw (losses), {gain} only under the arm (gains).")?;
+        writeln!(
+            out,
+            "   {both} right under both, {neither} under neither, {loss} only under raw (losses), {gain} only under the arm (gains)."
+        )?;
         writeln!(out, "   Tasks on which both agree say nothing about a difference; they count in n alone.")?;
         writeln!(out, "   difference   (gains - losses)/n = ({gain} - {loss})/{n} = {:+.5}", self.report.delta_hat)?;
         writeln!(out, "   discordance  (gains + losses)/n = {:.5}", self.report.discordance)?;
         if loss.min(gain) > 0 {
-            writeln!(out, "   Gains can hide losses: {loss} tasks that worked before do not work now, whatever the difference says.")?;
+            writeln!(
+                out,
+                "   Gains can hide losses: {loss} tasks that worked before do not work now, whatever the difference says."
+            )?;
         }
         writeln!(out)
     }
@@ -60,8 +66,14 @@ impl Steps<'_> {
     fn question(&self, out: &mut String) -> fmt::Result {
         let (margin, alpha) = (self.margin, self.alpha.value());
         writeln!(out, "2. The question")?;
-        writeln!(out, "   Could the arm truly be worse by {margin} or more? That is the hypothesis to be refuted. The arm is certified")?;
-        writeln!(out, "   only if counts as good as these would be seen in at most {alpha} of all such runs with an arm that bad.\n")
+        writeln!(
+            out,
+            "   Could the arm truly be worse by {margin} or more? That is the hypothesis to be refuted. The arm is certified"
+        )?;
+        writeln!(
+            out,
+            "   only if counts as good as these would be seen in at most {alpha} of all such runs with an arm that bad.\n"
+        )
     }
 
     fn score(&self, out: &mut String) -> Result<bool, fmt::Error> {
@@ -72,17 +84,32 @@ impl Steps<'_> {
         let spread = (n * (2.0 * loss_rate + d * (1.0 - d))).max(0.0).sqrt();
         let test = &self.report.tango;
         writeln!(out, "3. Gate G1: the score test (Tango 1998, Nam 1997) and its exact guard")?;
-        writeln!(out, "   If the true difference were -{margin}, the loss rate that fits these counts best would be {loss_rate:.6}")?;
-        writeln!(out, "   and the gain rate {margin} less. Gains minus losses would then be {:+.2} on average, give or take", n * d)?;
+        writeln!(
+            out,
+            "   If the true difference were -{margin}, the loss rate that fits these counts best would be {loss_rate:.6}"
+        )?;
+        writeln!(
+            out,
+            "   and the gain rate {margin} less. Gains minus losses would then be {:+.2} on average, give or take",
+            n * d
+        )?;
         writeln!(out, "   {spread:.3} (one standard deviation). Seen: {net:+}. In standard deviations that is")?;
         writeln!(out, "     T = ({net} + {:.2})/{spread:.3} = {:.4}", -n * d, test.t_lower)?;
         writeln!(out, "   and a normal variable is that large with probability p = {}.", p_text(test.p_lower))?;
         let exact = exact_test(counts, margin);
-        writeln!(out, "   The normal curve is an approximation. The guard asks every loss rate that the hypothesis allows, exactly;")?;
+        writeln!(
+            out,
+            "   The normal curve is an approximation. The guard asks every loss rate that the hypothesis allows, exactly;"
+        )?;
         writeln!(out, "   a T as large is likeliest at loss rate {:.5}: p = {}.", exact.loss_rate, p_text(exact.p))?;
         let p = test.p_lower.max(exact.p + SEARCH_ALLOWANCE);
         let pass = self.alpha.certifies(p);
-        writeln!(out, "   The larger of the two ({SEARCH_ALLOWANCE} added to the guard's for its finite search) is {}: G1 {}.\n", p_text(p), verdict(pass))?;
+        writeln!(
+            out,
+            "   The larger of the two ({SEARCH_ALLOWANCE} added to the guard's for its finite search) is {}: G1 {}.\n",
+            p_text(p),
+            verdict(pass)
+        )?;
         Ok(pass)
     }
 
@@ -91,24 +118,50 @@ impl Steps<'_> {
         let pass = self.alpha.certifies(p);
         writeln!(out, "4. Gate G2: the bootstrap, exactly")?;
         if self.report.loss + self.report.gain == 0 {
-            writeln!(out, "   Tasks drawn again from these, with replacement, can show no difference either: there is nothing to resample.")?;
-            writeln!(out, "   Silence passes this gate at any n, however small, which is why it never decides alone: G2 passes.\n")?;
+            writeln!(
+                out,
+                "   Tasks drawn again from these, with replacement, can show no difference either: there is nothing to resample."
+            )?;
+            writeln!(
+                out,
+                "   Silence passes this gate at any n, however small, which is why it never decides alone: G2 passes.\n"
+            )?;
         } else {
             let least = self.margin.lattice_floor(self.report.n);
-            writeln!(out, "   Draw {} tasks from these, with replacement, again and again. Gains minus losses come out at {least:+} or", self.report.n)?;
-            writeln!(out, "   less in a share of {} of all draws, summed up rather than simulated: G2 {}.\n", p_text(p), verdict(pass))?;
+            writeln!(
+                out,
+                "   Draw {} tasks from these, with replacement, again and again. Gains minus losses come out at {least:+} or",
+                self.report.n
+            )?;
+            writeln!(
+                out,
+                "   less in a share of {} of all draws, summed up rather than simulated: G2 {}.\n",
+                p_text(p),
+                verdict(pass)
+            )?;
         }
         Ok(pass)
     }
 
     fn clusters(&self, out: &mut String, passed: bool) -> fmt::Result {
         writeln!(out, "5. Gate G3: tasks of one frame are near-duplicates")?;
-        writeln!(out, "   A 2x2 table does not know frames, so this gate cannot be decided here. It divides T by the root of the")?;
+        writeln!(
+            out,
+            "   A 2x2 table does not know frames, so this gate cannot be decided here. It divides T by the root of the"
+        )?;
         writeln!(out, "   design effect, the factor by which losses and gains that come in clumps widen the spread.")?;
         if passed {
             let largest = (self.report.tango.t_lower / self.alpha.z()).powi(2);
-            writeln!(out, "   With many frames, T = {:.4} stands a design effect of up to {largest:.2}.", self.report.tango.t_lower)?;
-            writeln!(out, "   With m tasks per frame and correlation r the effect is 1 + (m - 1)r: {}.", tolerated(largest))?;
+            writeln!(
+                out,
+                "   With many frames, T = {:.4} stands a design effect of up to {largest:.2}.",
+                self.report.tango.t_lower
+            )?;
+            writeln!(
+                out,
+                "   With m tasks per frame and correlation r the effect is 1 + (m - 1)r: {}.",
+                tolerated(largest)
+            )?;
         }
         writeln!(out)
     }
@@ -116,13 +169,25 @@ impl Steps<'_> {
     fn interval(&self, out: &mut String) -> fmt::Result {
         let level = 100.0 * (1.0 - 2.0 * self.alpha.value());
         writeln!(out, "6. The same as an interval")?;
-        writeln!(out, "   All differences that the score test does not refute at either side: {} at {level} %.", interval(&self.report.tango_ci))?;
+        writeln!(
+            out,
+            "   All differences that the score test does not refute at either side: {} at {level} %.",
+            interval(&self.report.tango_ci)
+        )?;
         let below = if self.report.tango_ci.lower > -self.margin.value() { "above" } else { "not above" };
         writeln!(out, "   Its lower end is {below} -{}; that says the same as the score test's p.", self.margin)?;
         let discordant = self.report.loss + self.report.gain;
         if let Some(net) = largest_passing_net_loss(self.report.n, discordant, self.margin, self.alpha) {
-            let text = if net >= 0 { format!("a net loss of up to {net}") } else { format!("only a net gain of at least {}", -net) };
-            writeln!(out, "   With {discordant} discordant tasks among {}, {text} passes the score test.", self.report.n)?;
+            let text = if net >= 0 {
+                format!("a net loss of up to {net}")
+            } else {
+                format!("only a net gain of at least {}", -net)
+            };
+            writeln!(
+                out,
+                "   With {discordant} discordant tasks among {}, {text} passes the score test.",
+                self.report.n
+            )?;
         }
         writeln!(out)
     }
@@ -130,12 +195,22 @@ impl Steps<'_> {
     fn limits(&self, out: &mut String, passed: bool) -> fmt::Result {
         writeln!(out, "7. In words")?;
         if passed {
-            writeln!(out, "   On this endpoint, taken alone and with tasks taken as independent, the arm is non-inferior: less than {}", self.margin)?;
+            writeln!(
+                out,
+                "   On this endpoint, taken alone and with tasks taken as independent, the arm is non-inferior: less than {}",
+                self.margin
+            )?;
             writeln!(out, "   worse than raw, absolute. That is not \"equal\" and not \"better\".")?;
         } else {
-            writeln!(out, "   Non-inferiority is not shown. That is not yet harm: the interval says which differences are left.")?;
+            writeln!(
+                out,
+                "   Non-inferiority is not shown. That is not yet harm: the interval says which differences are left."
+            )?;
         }
-        writeln!(out, "   A certificate needs more: G3, both endpoints, no broken tool, no talk where silence is right, controls that")?;
+        writeln!(
+            out,
+            "   A certificate needs more: G3, both endpoints, no broken tool, no talk where silence is right, controls that"
+        )?;
         writeln!(out, "   behave, and every level before this one certified. docs/method.md derives the rule.")
     }
 }

@@ -52,7 +52,11 @@ fn print(report: &Report, output: &mut Output) -> Result<(), Failure> {
     let Report { model, pilot, plan } = report;
     let level = 100.0 * (1.0 - 2.0 * plan.assumptions.alpha.value());
     let out = output.product();
-    writeln!(out, "pilot with {model} on {} tasks of {} dev frames; intervals at {level} %\n", pilot.tasks, pilot.frames)?;
+    writeln!(
+        out,
+        "pilot with {model} on {} tasks of {} dev frames; intervals at {level} %\n",
+        pilot.tasks, pilot.frames
+    )?;
     for (endpoint, seen) in &pilot.accuracy {
         writeln!(
             out,
@@ -65,7 +69,11 @@ fn print(report: &Report, output: &mut Output) -> Result<(), Failure> {
             seen.interval.upper
         )?;
     }
-    writeln!(out, "\n{:<12} {:>6} {:>5} {:>12} {:>18} {:>10} {:>7} {:>9} {:>8}", "arm", "losses", "gains", "discordance", "interval", "rho frame", "turns", "tokens in", "out")?;
+    writeln!(
+        out,
+        "\n{:<12} {:>6} {:>5} {:>12} {:>18} {:>10} {:>7} {:>9} {:>8}",
+        "arm", "losses", "gains", "discordance", "interval", "rho frame", "turns", "tokens in", "out"
+    )?;
     for arm in &pilot.arms {
         writeln!(
             out,

@@ -100,7 +100,9 @@ impl PowerArgs {
         let mut assumed = if self.results { Assumptions::of_results(protocol)? } else { Assumptions::of(protocol)? };
         if let (Some(clusters), Some(n)) = (self.clusters, assumed.n) {
             if clusters == 0 || clusters > n {
-                return Err(Failure::usage(format!("--clusters takes a number from 1 to the {n} tasks, not {clusters}")));
+                return Err(Failure::usage(format!(
+                    "--clusters takes a number from 1 to the {n} tasks, not {clusters}"
+                )));
             }
             assumed.cluster_size = n as f64 / clusters as f64;
         }

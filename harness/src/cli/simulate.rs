@@ -97,7 +97,11 @@ fn through_program(runs: u64, args: &SimulateArgs, inputs: &Inputs, output: &mut
     } else {
         let out = output.product();
         writeln!(out, "full offline runs in which L0 truly loses the margin, 0.05, of {} tasks", all[0].tasks)?;
-        writeln!(out, "{:<18} {:>5} {:>10} {:>10} {:>12} {:>11}", "losses", "runs", "mean loss", "certified", "tool-robust", "no verdict")?;
+        writeln!(
+            out,
+            "{:<18} {:>5} {:>10} {:>10} {:>12} {:>11}",
+            "losses", "runs", "mean loss", "certified", "tool-robust", "no verdict"
+        )?;
         for rates in &all {
             writeln!(
                 out,

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     build,
-    conclude::Judge,
+    conclude::{Facts, Judge},
     inputs::Inputs,
     wire::{Settings, anthropic::Anthropic},
 };
@@ -217,7 +217,7 @@ fn one(inputs: &Inputs, planted: Planted, seed: &str) -> anyhow::Result<Outcome>
         let stop = AtomicBool::new(false);
         offline::run(family, setting, &model, NonZeroUsize::MIN, &stop, &mut judging)?;
     }
-    let conclusion = judging.0.conclude(&manifest(planted, &spec), 0)?;
+    let conclusion = judging.0.conclude(&manifest(planted, &spec), &Facts::default())?;
     let level = conclusion
         .certificate
         .levels

@@ -98,9 +98,10 @@ impl Decision {
 
     /// The harm guard fires for at least one tool. Holm rejects something exactly where its first step does.
     pub(super) fn harm(&self, pairs: &EndpointPairs) -> bool {
-        pairs.tools.iter().any(|&(gain, loss)| {
-            self.harm.get(gain as usize).is_some_and(|&least| u64::from(loss) >= least)
-        })
+        pairs
+            .tools
+            .iter()
+            .any(|&(gain, loss)| self.harm.get(gain as usize).is_some_and(|&least| u64::from(loss) >= least))
     }
 
     /// The abstain guard fires.

@@ -60,7 +60,11 @@ impl Source {
     ) -> Self {
         let repeats = |rho: f64, size: u64| {
             let chance = |i: u64| i as f64 * rho / (1.0 - rho + i as f64 * rho);
-            if rho > 0.0 { (0..size).map(|i| threshold(if i == 0 { 0.0 } else { chance(i) })).collect() } else { Vec::new() }
+            if rho > 0.0 {
+                (0..size).map(|i| threshold(if i == 0 { 0.0 } else { chance(i) })).collect()
+            } else {
+                Vec::new()
+            }
         };
         let mut sum = 0.0;
         let codes = [

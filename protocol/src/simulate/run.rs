@@ -179,7 +179,9 @@ impl Simulator {
                 rates.failed[place] += u64::from(level.status == Status::Failed);
                 rates.tool_robust[place] += u64::from(level.tool_robust);
                 let (selection, arguments) = level.endpoints;
-                for (count, held) in rates.endpoints[place].iter_mut().zip([selection, arguments, selection && arguments]) {
+                for (count, held) in
+                    rates.endpoints[place].iter_mut().zip([selection, arguments, selection && arguments])
+                {
                     *count += u64::from(held);
                 }
             }
@@ -190,10 +192,11 @@ impl Simulator {
                 if run.levels.iter().any(eligible) {
                     passes.draw(&mut rng, &mut scratch.drawn);
                     let again = judge(&self.decision, &passes.layout, &mut scratch);
-                    let certified = |place: usize| {
-                        !self.require_replication || again.levels[place].status == Status::Certified
-                    };
-                    if let Some(chosen) = (0..levels).rev().find(|&place| eligible(&run.levels[place]) && certified(place)) {
+                    let certified =
+                        |place: usize| !self.require_replication || again.levels[place].status == Status::Certified;
+                    if let Some(chosen) =
+                        (0..levels).rev().find(|&place| eligible(&run.levels[place]) && certified(place))
+                    {
                         rates.default[chosen] += 1;
                     }
                 }

@@ -80,7 +80,9 @@ impl Scenario {
         for (name, discordance, noise) in [("quiet", margin, margin / 2.0), ("planned", planned, planned * 0.4)] {
             all.push(Self::named(name, discordance, rho_frame, 0.0).noisy(noise));
             if rho_tool > 0.0 {
-                all.push(Self::named(&format!("{name}-tools-{rho_tool}"), discordance, rho_frame, rho_tool).noisy(noise));
+                all.push(
+                    Self::named(&format!("{name}-tools-{rho_tool}"), discordance, rho_frame, rho_tool).noisy(noise),
+                );
             }
         }
         all

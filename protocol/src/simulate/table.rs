@@ -5,7 +5,10 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use super::{Claim, Layout, Scenario, SimulateError, Simulator, Spread, Truths, run::Options};
-use crate::{spec::Protocol, stats::{Alpha, Margin, power::sup_size}};
+use crate::{
+    spec::Protocol,
+    stats::{Alpha, Margin, power::sup_size},
+};
 
 /// Where the truth lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -65,7 +65,13 @@ impl Passes {
         Self {
             raw: source((flip, flip), independent),
             // A rejected session loses both endpoints where raw would have been right.
-            planted: Source::new(layout, (flip + planted_loss * scenario.accuracy, flip), 1.0, independent, scenario.missing),
+            planted: Source::new(
+                layout,
+                (flip + planted_loss * scenario.accuracy, flip),
+                1.0,
+                independent,
+                scenario.missing,
+            ),
             levels: truths.0.iter().map(|&truth| source(scenario.level_rates(truth), clustered)).collect(),
             states: [threshold(wrong * share), threshold(wrong)],
             abstain: [threshold(scenario.abstain_discordance / 2.0), threshold(scenario.abstain_discordance)],

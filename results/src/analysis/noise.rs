@@ -121,7 +121,9 @@ mod tests {
         let place = |frame: usize, item: u64| item * 100 + frame as u64;
         (0..100)
             .flat_map(|frame| (0..3).map(move |item| (frame, item)))
-            .map(|(frame, item)| (frame, place(frame, item), if right(frame, item) { Mark::Right } else { Mark::Wrong }))
+            .map(|(frame, item)| {
+                (frame, place(frame, item), if right(frame, item) { Mark::Right } else { Mark::Wrong })
+            })
             .collect()
     }
 
