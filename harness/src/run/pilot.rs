@@ -10,12 +10,13 @@ use bench_tasks::generate::{FrameSet, Generator, Plan};
 use super::{
     events::{Event, Listener},
     family::{Family, TaskSource},
+    live::schedule::Planned,
     offline::{self, InProcessModel, Setting},
     prepare::Prepared,
 };
 use crate::{
     arms::registry::Registry,
-    conclude::{self, Planned},
+    conclude,
     inputs::Inputs,
     plan::{self, SuiteSeeds},
     wire::{Settings, anthropic::Anthropic},
