@@ -46,3 +46,17 @@ peers tasks="200":
 capture-check:
     @command -v npm >/dev/null && command -v python3 >/dev/null || { echo "npm or python3 is missing: the servers come from their registries" >&2; exit 31; }
     cargo build --release && python3 scripts/capture-check.py --bench "${CARGO_TARGET_DIR:-target}/release/bench"
+
+# The committed operating characteristics of the protocol; before a lock is written (about two minutes).
+simulate:
+    cargo run --release -- --quiet simulate --replicates 20000 --json > protocol/simulations/table.new && mv protocol/simulations/table.new protocol/simulations/table.json
+
+# The error rate of the rule through the whole program: full offline runs that lose exactly the margin.
+simulate-program:
+    cargo run --release -- simulate --through-program 400
+
+# The statistics beside scipy and base R (benches/peers); needs both.
+statistics-peers:
+    @command -v python3 >/dev/null || { echo "python3 is missing" >&2; exit 31; }
+    @command -v Rscript >/dev/null || { echo "R is missing" >&2; exit 31; }
+    cargo build --release && python3 benches/peers/statistics.py target/release/bench && Rscript benches/peers/statistics.R

@@ -241,7 +241,8 @@ fn task_subject(tasks: &TaskSource, seed: String) -> anyhow::Result<TaskSubject>
     })
 }
 
-fn accumulator(
+/// What counts a family's episodes.
+pub(crate) fn accumulator(
     inputs: &Inputs,
     prepared: &Prepared,
     family: &Family,

@@ -18,6 +18,7 @@ pub mod locking;
 pub mod meter;
 pub mod models;
 pub mod plan;
+pub mod plot;
 pub mod replay_server;
 pub mod rereading;
 pub mod run;

@@ -2,8 +2,12 @@
 #![expect(clippy::expect_used, reason = "the inputs are constants")]
 
 use std::hint::black_box;
+use std::num::NonZeroUsize;
 
 use bench_protocol::rng;
+use bench_protocol::simulate::run::Options;
+use bench_protocol::simulate::{Layout, Scenario, Simulator, Truths};
+use bench_protocol::spec::Protocol;
 use bench_protocol::stats::bootstrap::Bootstrap;
 use bench_protocol::stats::cluster_bootstrap::cluster_bootstrap;
 use bench_protocol::stats::exact::exact_test;
@@ -73,9 +77,21 @@ fn simulation(c: &mut Criterion) {
     });
 }
 
+/// Whole runs: every pass drawn on nested tasks, every gate, guard and control.
+fn whole_rule(c: &mut Criterion) {
+    let protocol = Protocol::built_in().expect("the built-in protocol");
+    let layout = Layout { tools: 78, frames_per_tool: 12, tasks_per_frame: 2, abstain_tasks: 66, damage_tasks: 400 };
+    let simulator = Simulator::new(&protocol, layout, "bench").expect("a simulator");
+    let scenario = Scenario::named("bench", 0.05, 0.3, 0.05);
+    let options = Options { replicates: 1_000, threads: NonZeroUsize::MIN, replicated: false, selection_share: None };
+    c.bench_function("1,000 runs of the whole rule, n = 1,872, four levels", |b| {
+        b.iter(|| simulator.rates(black_box(&scenario), &Truths(vec![0.0; 4]), "bench", &options));
+    });
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(10);
-    targets = one_table, planning, simulation
+    targets = one_table, planning, simulation, whole_rule
 }
 criterion_main!(benches);

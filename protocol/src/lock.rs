@@ -6,6 +6,7 @@
 mod chain;
 mod drift;
 mod error;
+mod operating;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use chain::Chain;
 pub use drift::{Drift, drift};
 pub use error::LockError;
+pub use operating::{OperatingCharacteristics, OperatingPoint, SizePoint};
 
 use crate::digest::Digest;
 
@@ -39,36 +41,6 @@ pub struct LockDigests {
     /// External arms that are tested as a family of products, by arm; their pinned package and configuration.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub products: BTreeMap<String, Digest>,
-}
-
-/// Chances of the rule at one assumed truth, in parts per million, computed before the lock was written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OperatingPoint {
-    /// The assumed true difference Δ of every level, a decimal text such as `-0.004`.
-    pub difference: String,
-    /// Of certifying each level on its own, by level.
-    pub certify_ppm: BTreeMap<String, u64>,
-    /// Of certifying the whole sequence.
-    pub chain_ppm: u64,
-    /// Of the default rule naming the most aggressive level.
-    pub default_rule_ppm: u64,
-    /// Of no verdict.
-    pub no_verdict_ppm: u64,
-}
-
-/// The power of a lock: what its sizes can and cannot show.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OperatingCharacteristics {
-    /// How they were computed: `exact`, or `simulated`.
-    pub method: String,
-    /// Replicates of the simulation; 0 where exact.
-    pub replicates: u64,
-    /// Largest size of G1 over the nuisance parameter at the locked n, δ and α, in parts per million.
-    pub sup_size_ppm: u64,
-    /// Points.
-    pub points: Vec<OperatingPoint>,
 }
 
 /// What a lock says, without its id.

@@ -1,8 +1,9 @@
 //! The protocol file: every choice that could bend a result, parsed strictly.
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize, de::Error as _};
+use thiserror::Error;
 
 use crate::{ProtocolError, digest::Digest, stats::Margin};
 
@@ -42,11 +43,26 @@ impl Serialize for Decimal {
 
 impl<'de> Deserialize<'de> for Decimal {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// A text that is no plain decimal.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{text}` is not a plain decimal such as \"0.02\"")]
+pub struct DecimalError {
+    /// The text.
+    pub text: String,
+}
+
+impl FromStr for Decimal {
+    type Err = DecimalError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'));
         match text.parse::<f64>() {
-            Ok(value) if plain && value.is_finite() => Ok(Self { text, value }),
-            _ => Err(D::Error::custom(format!("`{text}` is not a plain decimal such as \"0.02\""))),
+            Ok(value) if plain && value.is_finite() => Ok(Self { text: text.to_owned(), value }),
+            _ => Err(DecimalError { text: text.to_owned() }),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Arguments, one definition for parsing, help, completions and man page.
 
+mod planning;
+
 use std::{
     ffi::OsString,
     num::{NonZeroU64, NonZeroUsize},
@@ -8,6 +10,8 @@ use std::{
 
 use bench_mock_model::Behaviour;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use planning::{LayoutArgs, PilotArgs, PowerArgs, SimulateArgs, TrialArgs};
 
 use super::{
     live::args::{LiveArgs, PlanArgs, ResumeArgs, RunsArgs},
@@ -119,6 +123,12 @@ pub enum Command {
     Definitions(DefinitionsArgs),
     /// Test anybody's paired 2×2 table, or the worst case over all splits of published margins.
     Stats(StatsArgs),
+    /// What a verdict will be worth: sample size, power, and what the whole rule will say.
+    Power(PowerArgs),
+    /// Simulate the whole rule on nested tasks: its size at the margin and its power, over a grid.
+    Simulate(SimulateArgs),
+    /// Estimate what a protocol should assume, on frames that are never scored.
+    Pilot(PilotArgs),
     /// Show, check or freeze the protocol.
     Protocol(ProtocolArgs),
     /// Recompute a record's tasks, surfaces, scores, statistics and certificate.
@@ -273,6 +283,9 @@ pub struct StatsArgs {
     /// One-sided level; by default the protocol's.
     #[arg(long, value_name = "A")]
     pub alpha: Option<f64>,
+    /// Print each step of the decision in words and numbers.
+    #[arg(long, requires = "table", conflicts_with = "margins")]
+    pub explain: bool,
 }
 
 /// `bench protocol`.
@@ -306,6 +319,9 @@ pub struct FreezeArgs {
     /// Folder of locks.
     #[arg(long, value_name = "DIR", default_value = "protocol/locks")]
     pub locks: PathBuf,
+    /// Output of `bench simulate --json` for this protocol; by default the one compiled in.
+    #[arg(long, value_name = "FILE")]
+    pub simulation: Option<PathBuf>,
 }
 
 /// Yes or no.

@@ -7,15 +7,19 @@ mod check;
 mod compare;
 mod definitions;
 mod doctor;
+mod explain;
 mod failure;
 mod import;
 mod live;
 mod output;
+mod pilot;
+mod power;
 mod progress;
 mod protocol;
 mod publish;
 mod replay_server;
 mod report;
+mod simulate;
 mod stats;
 mod surface;
 mod tasks;
@@ -76,6 +80,9 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         Some(Command::Surface(args)) => surface::run(args, &inputs, output),
         Some(Command::Definitions(args)) => definitions::run(args, &inputs, output),
         Some(Command::Stats(args)) => stats::run(args, &inputs.protocol, output),
+        Some(Command::Power(args)) => power::run(args, &inputs.protocol, output),
+        Some(Command::Simulate(args)) => simulate::run(args, &inputs, output),
+        Some(Command::Pilot(args)) => pilot::run(args, &inputs, output),
         Some(Command::Protocol(args)) => protocol::run(args, &inputs, output),
         Some(Command::Verify(args)) => verify::run(args, output),
         Some(Command::Report(args)) => report::run(args, output),

@@ -1,6 +1,9 @@
 //! `bench protocol`: show, check, freeze.
 
-use bench_protocol::lock::{Lock, LockBody, SCHEMA};
+use bench_protocol::{
+    lock::{Lock, LockBody, OperatingCharacteristics, SCHEMA},
+    simulate::SimulationTable,
+};
 use bench_results::record::{Durability, writer::write_whole};
 use serde_json::json;
 
@@ -62,13 +65,42 @@ fn check(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
     Ok(if drift.is_empty() { exit::OK } else { exit::LOCK_DRIFT })
 }
 
+/// What the lock will say of its own power and size; it has to be known before the lock is written.
+fn operating_characteristics(args: &FreezeArgs, inputs: &Inputs) -> Result<OperatingCharacteristics, Failure> {
+    let table = match &args.simulation {
+        Some(path) => {
+            let bytes = std::fs::read(path)
+                .map_err(|source| Failure::new(exit::INPUT, anyhow::anyhow!("{}: {source}", path.display())))?;
+            SimulationTable::parse(&path.display().to_string(), &bytes)
+        }
+        None => SimulationTable::built_in(),
+    }
+    .map_err(|error| Failure::new(exit::INPUT, error))?;
+    let digest = inputs.protocol.digest()?;
+    if table.protocol != digest.as_str() {
+        return Err(Failure::usage(format!(
+            "the simulation is of protocol {}, this one is {digest}: write it anew with `bench simulate --replicates 20000 \
+             --json` and name the file with --simulation",
+            table.protocol
+        )));
+    }
+    Ok(OperatingCharacteristics::of(&table))
+}
+
 fn freeze(args: &FreezeArgs, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
     if args.reason.trim().is_empty() {
         return Err(Failure::usage("--reason is empty: say why a new lock is needed"));
     }
     let computed = locking::compute(inputs)?;
-    if locking::drift_of(inputs, &computed).is_some_and(|drift| drift.is_empty()) {
-        return Err(Failure::usage("nothing drifted from the current lock: there is nothing to freeze"));
+    let undrifted = locking::drift_of(inputs, &computed).is_some_and(|drift| drift.is_empty());
+    let nothing = || Failure::usage("nothing drifted from the current lock: there is nothing to freeze");
+    let current = inputs.chain.current().and_then(|lock| lock.body().operating_characteristics.as_ref());
+    if undrifted && current.is_some() && args.simulation.is_none() {
+        return Err(nothing());
+    }
+    let operating = operating_characteristics(args, inputs)?;
+    if undrifted && current == Some(&operating) {
+        return Err(nothing());
     }
     let lock = Lock::new(LockBody {
         schema: SCHEMA,
@@ -76,7 +108,7 @@ fn freeze(args: &FreezeArgs, inputs: &Inputs, output: &mut Output) -> Result<u8,
         reason: args.reason.clone(),
         data_seen: args.data_seen == YesNo::Yes,
         digests: computed,
-        operating_characteristics: None,
+        operating_characteristics: Some(operating),
     })
     .map_err(|error| Failure::new(exit::INPUT, error))?;
     let path = args.locks.join(lock.file_name());

@@ -8,7 +8,7 @@ use bench_protocol::{
 };
 use bench_results::reanalysis::{PublishedCounts, markdown, reanalyse};
 
-use super::{args::StatsArgs, failure::Failure, output::Output};
+use super::{args::StatsArgs, explain::explanation, failure::Failure, output::Output};
 use crate::exit;
 
 impl From<StatsError> for Failure {
@@ -31,7 +31,11 @@ pub(super) fn run(args: &StatsArgs, protocol: &Protocol, output: &mut Output) ->
         (&[both, loss, gain, neither], []) => {
             let table = PairedTable::new(both, loss, gain, neither)?;
             let report = TableReport::new(table, margin, alpha, &ExactCache::new());
-            if output.json {
+            if args.explain && output.json {
+                return Err(Failure::usage("--explain is for people and --json is not; give one of them"));
+            } else if args.explain {
+                output.product().write_all(explanation(table, margin, alpha, &report).as_bytes())?;
+            } else if output.json {
                 output.document(&report)?;
             } else {
                 print_table(&report, margin, alpha, output)?;
@@ -122,13 +126,13 @@ fn print_table(report: &TableReport, margin: Margin, alpha: Alpha, output: &mut 
     Ok(())
 }
 
-fn interval(interval: &Interval) -> String {
+pub(super) fn interval(interval: &Interval) -> String {
     format!("[{:+.5}, {:+.5}]", interval.lower, interval.upper)
 }
 
 /// A p-value for people. The bootstrap's is 0 where no discordant pair was seen: that says nothing of the truth, which
 /// is why it never decides alone, and it is not printed as 0.
-fn p_text(p: f64) -> String {
+pub(super) fn p_text(p: f64) -> String {
     if p <= 0.0 {
         "undefined (nothing to resample)".to_owned()
     } else if p < 1e-6 {

@@ -5,6 +5,8 @@ pub mod family;
 pub mod live;
 pub mod mock;
 pub mod offline;
+pub mod pilot;
+pub mod planted;
 pub mod prepare;
 pub mod recorder;
 pub mod trace;

@@ -157,7 +157,7 @@ fn size_and_power_agree_with_the_tables_simulated_elsewhere() {
     let protocol = Protocol::built_in().unwrap();
     let layout = Layout { tools: 78, frames_per_tool: 6, tasks_per_frame: 3, abstain_tasks: 66, damage_tasks: 400 };
     let simulator = Simulator::new(&protocol, layout, "test").unwrap();
-    let replicates = 4_000;
+    let replicates = 2_000;
     let options = Options { replicates, threads: NonZeroUsize::MIN, replicated: false, selection_share: Some(0.0) };
     for (discordance, rho_tool, rho_frame, size, power) in published {
         let scenario = Scenario::named("published", discordance, rho_frame, rho_tool);

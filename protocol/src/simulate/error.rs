@@ -21,6 +21,14 @@ pub enum SimulateError {
         /// What is wrong, and what would be right.
         what: String,
     },
+    /// A file that is no table of a simulation.
+    #[error("{file}: not the output of `bench simulate --json`: {source}")]
+    Table {
+        /// The file.
+        file: String,
+        /// What is wrong, and where.
+        source: serde_json::Error,
+    },
     /// The statistics refuse a value.
     #[error(transparent)]
     Stats(#[from] StatsError),

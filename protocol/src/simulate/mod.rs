@@ -36,4 +36,4 @@ pub use error::SimulateError;
 pub use layout::Layout;
 pub use run::{Rates, Simulator, Spread};
 pub use scenario::{Claim, Scenario, Truths};
-pub use table::{Row, SimulationTable};
+pub use table::{Outlook, Row, SimulationTable};

@@ -124,6 +124,7 @@ impl Simulator {
         derive_seed(&self.canonical, &format!("{}/simulate/{label}", self.seed))
     }
 
+    #[cfg(test)]
     pub(super) fn decision(&self) -> &Decision {
         &self.decision
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SimulateError;
+use crate::spec::Protocol;
 
 /// Assumptions of one simulation. Rates are shares of tasks, from 0 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,26 +73,51 @@ impl Scenario {
         self
     }
 
-    /// The grid: the corner where every discordant pair is a loss, frames that hang together, tools that differ, a noisy
-    /// model, missing outcomes. `margin` is δ, `planned` and `rho_frame` are the protocol's planning assumptions.
-    pub fn grid(margin: f64, planned: f64, rho_frame: f64) -> Vec<Self> {
-        vec![
+    /// What a plan is judged by: a quiet model and the planned one, without and with tool effects. `margin` is δ,
+    /// `planned` and `rho_frame` are planning assumptions.
+    pub fn outlooks(margin: f64, planned: f64, rho_frame: f64, rho_tool: f64) -> Vec<Self> {
+        let mut all = Vec::new();
+        for (name, discordance, noise) in [("quiet", margin, margin / 2.0), ("planned", planned, planned * 0.4)] {
+            all.push(Self::named(name, discordance, rho_frame, 0.0).noisy(noise));
+            if rho_tool > 0.0 {
+                all.push(
+                    Self::named(&format!("{name}-tools-{rho_tool}"), discordance, rho_frame, rho_tool).noisy(noise),
+                );
+            }
+        }
+        all
+    }
+
+    /// The outlooks of a protocol's own assumptions, tools correlated by 0.05.
+    pub fn outlooks_of(protocol: &Protocol) -> Vec<Self> {
+        let power = &protocol.power;
+        Self::outlooks(protocol.test.margin.value(), power.discordance.value(), power.rho_frame.value(), 0.05)
+    }
+
+    /// The grid of a protocol: the corner where every discordant pair is a loss, frames that hang together, tools that
+    /// differ, a noisy model, missing outcomes; the outlooks among it.
+    pub fn grid_of(protocol: &Protocol) -> Vec<Self> {
+        let (margin, planned) = (protocol.test.margin.value(), protocol.power.discordance.value());
+        let rho_frame = protocol.power.rho_frame.value();
+        let mut all = vec![
             Self::named("corner", margin, 0.0, 0.0),
-            Self::named("corner-frames", margin, 0.5, 0.0),
+            Self::named("corner-frames-0.5", margin, 0.5, 0.0),
             Self::named("corner-tools-0.05", margin, rho_frame, 0.05),
-            Self::named("corner-tools-0.10", margin, rho_frame, 0.10),
-            Self::named("quiet", margin, rho_frame, 0.0).noisy(margin / 2.0),
+            Self::named("corner-tools-0.1", margin, rho_frame, 0.10),
+        ];
+        all.extend(Self::outlooks_of(protocol));
+        all.extend([
             Self::named("independent", planned, 0.0, 0.0),
-            Self::named("planned", planned, rho_frame, 0.0).noisy(planned * 0.4),
             Self::named("frames-0.5", planned, 0.5, 0.0),
             Self::named("frames-0.8", planned, 0.8, 0.0),
             Self::named("tools-0.02", planned, rho_frame, 0.02),
             Self::named("tools-0.05", planned, rho_frame, 0.05),
-            Self::named("tools-0.10", planned, rho_frame, 0.10),
+            Self::named("tools-0.1", planned, rho_frame, 0.10),
             Self::named("noisy", 2.0 * planned, rho_frame, 0.0).noisy(planned),
             Self::named("noisy-tools-0.05", 2.0 * planned, rho_frame, 0.05).noisy(planned),
             Self::named("missing", planned, rho_frame, 0.0).noisy(planned * 0.4).missing(0.001),
-        ]
+        ]);
+        all
     }
 
     /// The rate at which a pass of raw loses, and that at which it gains: `r` with `4r − 6r² = noise`.
@@ -186,6 +212,16 @@ mod tests {
         let (_, gain) = quiet.level_rates(-0.02);
         assert!(gain.abs() < 1e-15 && quiet.discordance_at(-0.02) > 0.02);
         assert!((quiet.discordance_at(0.0) - 0.02).abs() < 1e-15);
+    }
+
+    #[test]
+    fn every_scenario_of_the_grid_has_a_name_of_its_own_and_can_be_simulated_at_the_margin() {
+        let grid = Scenario::grid_of(&Protocol::built_in().unwrap());
+        let names: std::collections::BTreeSet<&str> = grid.iter().map(|scenario| scenario.name.as_str()).collect();
+        assert_eq!(names.len(), grid.len());
+        for scenario in &grid {
+            scenario.check(-0.02).unwrap();
+        }
     }
 
     #[test]

@@ -90,14 +90,40 @@ pub struct SimulationTable {
     pub replicates: u64,
     /// Size of the score test at n over all discordances up to a half, exact.
     pub sup_size: f64,
+    /// Levels, in the order of testing.
+    pub levels: Vec<String>,
     /// Assumptions, by scenario.
     pub scenarios: Vec<Scenario>,
     /// Size and power.
     pub rows: Vec<Row>,
+    /// What a run will say, by scenario and true difference.
+    pub outlooks: Vec<Outlook>,
 }
 
+/// True differences that outlooks are given for: no loss at all, and a small one.
+pub const OUTLOOK_DIFFERENCES: [f64; 2] = [0.0, -0.004];
+
+/// The table of the built-in protocol, as committed.
+const BUILT_IN: &str = include_str!("../../simulations/table.json");
+
 impl SimulationTable {
-    /// Simulates scenarios under a protocol.
+    /// The table compiled into the binary. It belongs to the built-in protocol as long as their digests agree.
+    ///
+    /// # Errors
+    /// [`SimulateError::Table`].
+    pub fn built_in() -> Result<Self, SimulateError> {
+        Self::parse("table.json", BUILT_IN.as_bytes())
+    }
+
+    /// Reads what `bench simulate --json` printed; `file` stands in messages.
+    ///
+    /// # Errors
+    /// [`SimulateError::Table`].
+    pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, SimulateError> {
+        serde_json::from_slice(bytes).map_err(|source| SimulateError::Table { file: file.to_owned(), source })
+    }
+
+    /// Simulates scenarios under a protocol. Those among them that are outlooks of the protocol get their outlook.
     ///
     /// # Errors
     /// A scenario that contradicts itself.
@@ -135,6 +161,8 @@ impl SimulationTable {
             }
             rows.extend(Self::sizes(simulator, scenario, levels, margin, alpha, &options)?);
         }
+        let mut asked = Scenario::outlooks_of(protocol);
+        asked.retain(|outlook| scenarios.contains(outlook));
         Ok(Self {
             protocol: protocol.digest()?.as_str().to_owned(),
             layout: *simulator.layout(),
@@ -143,8 +171,10 @@ impl SimulationTable {
             seed: seed.to_owned(),
             replicates,
             sup_size: sup_size(simulator.layout().n(), margin, alpha, 0.5).p,
-            scenarios,
+            levels: levels.clone(),
             rows,
+            outlooks: outlooks(simulator, &asked, levels.len(), replicates, threads)?,
+            scenarios,
         })
     }
 
@@ -191,11 +221,26 @@ impl SimulationTable {
     }
 }
 
+/// The outlooks of some scenarios for so many `levels`, at each of [`OUTLOOK_DIFFERENCES`].
+///
+/// # Errors
+/// A scenario that contradicts itself.
+pub fn outlooks(
+    simulator: &Simulator,
+    scenarios: &[Scenario],
+    levels: usize,
+    replicates: u64,
+    threads: NonZeroUsize,
+) -> Result<Vec<Outlook>, SimulateError> {
+    let all = scenarios.iter().flat_map(|scenario| OUTLOOK_DIFFERENCES.map(|difference| (scenario, difference)));
+    all.map(|(scenario, difference)| outlook(simulator, scenario, levels, difference, replicates, threads)).collect()
+}
+
 /// The outlook of one scenario at one true difference of all `levels`.
 ///
 /// # Errors
 /// A scenario that contradicts itself.
-pub fn outlook(
+fn outlook(
     simulator: &Simulator,
     scenario: &Scenario,
     levels: usize,
@@ -221,4 +266,36 @@ pub fn outlook(
         default_none: rates.spread(rates.replicates - chosen),
         no_verdict: rates.spread(rates.no_verdict),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_table_is_that_of_the_built_in_protocol_and_has_no_unexplained_excess() {
+        let (protocol, table) = (Protocol::built_in().unwrap(), SimulationTable::built_in().unwrap());
+        assert_eq!(table.protocol, protocol.digest().unwrap().as_str(), "write it anew: `just simulate`");
+        assert_eq!(table.layout, Layout::of(&protocol).unwrap());
+        assert_eq!(table.scenarios, Scenario::grid_of(&protocol));
+        assert_eq!(table.unexpected().count(), 0, "{:?}", table.unexpected().collect::<Vec<_>>());
+        // Four levels and two claims, without loss and at the margin; every outlook twice.
+        assert_eq!(table.rows.len(), table.scenarios.len() * 4 * 2 * 2);
+        assert_eq!(table.outlooks.len(), 2 * Scenario::outlooks_of(&protocol).len());
+        let sup_size = sup_size(table.layout.n(), table.margin, Alpha::new(table.alpha).unwrap(), 0.5).p;
+        assert!((table.sup_size - sup_size).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_part_of_the_committed_table_is_reproduced_to_the_last_trial() {
+        let (protocol, table) = (Protocol::built_in().unwrap(), SimulationTable::built_in().unwrap());
+        let simulator = Simulator::new(&protocol, table.layout, &table.seed).unwrap();
+        let scenario = table.scenarios.iter().find(|scenario| scenario.name == "corner").unwrap();
+        let threads = NonZeroUsize::new(2).unwrap();
+        let options = Options { replicates: table.replicates, threads, replicated: false, selection_share: Some(0.0) };
+        let rates = simulator.rates(scenario, &Truths(vec![-0.02]), "corner/margin/L0", &options).unwrap();
+        let committed = table.rows.iter().find(|row| row.scenario == "corner" && row.at == At::Margin).unwrap();
+        assert_eq!((committed.level.as_str(), committed.claim), ("L0", Claim::Frames));
+        assert!((committed.rate - rates.spread(rates.certified[0]).rate).abs() < 1e-15);
+    }
 }

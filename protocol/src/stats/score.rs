@@ -28,8 +28,8 @@ pub struct ScoreTest {
     pub p_tost: f64,
 }
 
-/// The maximum-likelihood estimate of the loss rate when the difference is `d`, `−1 ≤ d ≤ 1`.
-fn constrained_loss_rate(counts: PairedCounts, d: f64) -> f64 {
+/// The maximum-likelihood estimate of the loss rate when the difference is `d`, `−1 ≤ d ≤ 1`; the gain rate is `d` more.
+pub fn constrained_loss_rate(counts: PairedCounts, d: f64) -> f64 {
     let (gain, loss) = (counts.gain() as f64, counts.loss() as f64);
     let twice_n = 2.0 * counts.n() as f64;
     let b = -(gain + loss) + (twice_n - gain + loss) * d;

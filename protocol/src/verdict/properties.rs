@@ -89,6 +89,35 @@ proptest! {
         }
     }
 
+    /// Controls without outcomes can take verdicts away, never give one: no level is certified that would not have been
+    /// with all of them.
+    #[test]
+    fn no_pattern_of_missingness_in_the_controls_certifies_a_level(
+        loss in 0_u64..60,
+        which in 0_usize..3,
+        picks in prop::collection::vec((any::<u16>(), any::<u8>()), 0..12),
+    ) {
+        let mut input = healthy();
+        input.levels.truncate(1);
+        let table = endpoint(1_000, 20, cells(1_000 - loss, loss, 0, 0));
+        for endpoint in [Endpoint::Selection, Endpoint::Arguments] {
+            input.levels[0].endpoints.insert(endpoint, table.clone());
+        }
+        let complete = level_of(&input);
+        let control = match which {
+            0 => input.again.as_mut(),
+            1 => input.must_not_certify.first_mut(),
+            _ => input.must_show_damage.first_mut(),
+        };
+        for own in control.into_iter().flat_map(|control| control.endpoints.values_mut()) {
+            erase(&mut own.frames, &picks);
+            own.affected_frames.clone_from(&own.frames);
+            own.tools.clone_from(&own.frames);
+        }
+        let incomplete = level_of(&input);
+        prop_assert!(complete == Status::Certified || incomplete != Status::Certified, "{loss} losses, control {which}");
+    }
+
     /// One more loss never helps.
     #[test]
     fn an_additional_loss_never_turns_a_level_certified(loss in 0_u64..40, gain in 0_u64..40) {

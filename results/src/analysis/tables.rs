@@ -15,7 +15,8 @@ use bench_protocol::{
 };
 
 use super::{
-    Accumulator, AnalysisError, Effort, Flow, PairedCost, Reporting, Role, cost::paired_cost, task_table::Key,
+    Accumulator, AnalysisError, Drift, Effort, Flow, PairedCost, Reporting, Role, cost::paired_cost, noise::drift,
+    task_table::Key,
 };
 
 /// How often an arm was right.
@@ -80,6 +81,9 @@ pub struct ArmAnalysis {
     pub cluster_bootstrap: BTreeMap<Endpoint, ClusterBootstrap>,
     /// Cost over that of the baseline.
     pub cost: Option<PairedCost>,
+    /// Trend of the arm's accuracy over the run, on the last primary endpoint; the reference's alone, none where its
+    /// frames cannot show one.
+    pub drift: Option<Drift>,
 }
 
 /// A family, counted.
@@ -154,7 +158,11 @@ impl Accumulator {
             pinned: None,
             cluster_bootstrap: BTreeMap::new(),
             cost: None,
+            drift: None,
         };
+        if spec.role == Role::Reference {
+            analysis.drift = self.drift(arm);
+        }
         let Some(baseline) = baseline else { return Ok(analysis) };
         for &endpoint in counted(self.spec.kind) {
             analysis.pairs.insert(endpoint, self.pairs(baseline, arm, endpoint));
@@ -190,6 +198,13 @@ impl Accumulator {
         cluster_bootstrap(&tools, margin, reporting.alpha, reporting.resamples, &mut rng)
             .map(Some)
             .map_err(|source| AnalysisError::Counts { arm: Arc::clone(&analysis.arm), source })
+    }
+
+    fn drift(&self, arm: usize) -> Option<Drift> {
+        let strict = strictest(self.spec.kind);
+        drift((0..self.tasks.len()).filter(|&task| !self.tasks.abstains(task)).filter_map(|task| {
+            Some((self.tasks.frames.of(task)?, self.tasks.index[task], self.outcomes[arm][task].mark(strict)?))
+        }))
     }
 
     fn flow(&self, arm: usize) -> Flow {

@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     endpoints::{EndpointReport, IntervalReport},
+    noise::FlipReport,
     number::{Fraction, p_value},
 };
-use crate::analysis::ArmAnalysis;
+use crate::analysis::{Analysis, ArmAnalysis};
 
 /// A reason with its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -282,6 +283,12 @@ pub struct ControlReport {
     /// Exact two-sided p of "the passes are the same", by endpoint; the noise floor only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub p_differ: BTreeMap<Endpoint, String>,
+    /// Flips by stratum on the stricter endpoint; the noise floor only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flips_by_stratum: Vec<FlipReport>,
+    /// Flips by tool on the stricter endpoint, tools without one left out; the noise floor only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flips_by_tool: Vec<FlipReport>,
     /// The first-call endpoint of a control that must show damage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damage: Option<DamageReport>,
@@ -304,7 +311,7 @@ pub struct DamageReport {
 }
 
 impl ControlReport {
-    pub(super) fn all(verdict: &FamilyVerdict, alpha: Alpha) -> Vec<Self> {
+    pub(super) fn all(analysis: &Analysis, verdict: &FamilyVerdict, alpha: Alpha) -> Vec<Self> {
         let family = verdict.kind;
         let empty = |arm: &Arc<str>, demand, behaved| Self {
             family,
@@ -314,14 +321,19 @@ impl ControlReport {
             certified: None,
             endpoints: BTreeMap::new(),
             p_differ: BTreeMap::new(),
+            flips_by_stratum: Vec::new(),
+            flips_by_tool: Vec::new(),
             damage: None,
         };
         let reports = |endpoints: &[bench_protocol::verdict::EndpointEvidence]| {
             endpoints.iter().map(|seen| (seen.endpoint, EndpointReport::of(seen, alpha, None, None))).collect()
         };
+        let counted = |arm: &Arc<str>| analysis.arms.iter().find(|seen| seen.arm == *arm);
         let noise = verdict.noise.iter().map(|noise| Self {
             certified: Some(noise.certified),
             endpoints: reports(&noise.endpoints),
+            flips_by_stratum: counted(&noise.arm).map(FlipReport::by_stratum).unwrap_or_default(),
+            flips_by_tool: counted(&noise.arm).map(|arm| FlipReport::by_tool(family, arm)).unwrap_or_default(),
             p_differ: noise.p_differ.iter().map(|&(at, p)| (at, p_value(p))).collect(),
             ..empty(&noise.arm, Demand::Agrees, noise.certified && noise.differ.is_empty())
         });

@@ -1,8 +1,9 @@
 //! The limits of the claim, in plain words.
 
-use crate::record::RunKind;
+use bench_protocol::{lock::OperatingCharacteristics, simulate::Claim};
 
 use super::Subjects;
+use crate::record::RunKind;
 
 /// The sentences, the gravest first.
 pub(super) fn limits(subjects: &Subjects, margin: &str) -> Vec<String> {
@@ -26,10 +27,75 @@ pub(super) fn limits(subjects: &Subjects, margin: &str) -> Vec<String> {
     ));
     say("Only a tool-robust certificate speaks of other tools; none speaks of other servers: there are too few."
         .to_owned());
+    if let Some(power) = &subjects.power {
+        error_rates(power, margin).into_iter().for_each(&mut say);
+    }
     say(format!(
         "One model ({}), one prompt, a fresh session per task, single-call tasks, tools shown as server__tool.",
         subjects.model.asked
     ));
     say("Upstream servers were replayed; nothing is said about their results or about latency of a product.".to_owned());
     all
+}
+
+/// How often the rule errs, by claim: the largest rate among the scenarios in which it holds its level, then the largest
+/// among those in which it does not, with the reason.
+fn error_rates(power: &OperatingCharacteristics, margin: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for (claim, word) in [(Claim::Frames, "certified"), (Claim::Tools, "certified as tool-robust")] {
+        let largest = |within: bool| {
+            let rows = power.sizes.iter().filter(|row| row.claim == claim && row.within == within);
+            rows.max_by_key(|row| row.rate_ppm)
+        };
+        let percent = |ppm: u64| format!("{}.{:02} %", ppm / 10_000, ppm % 10_000 / 100);
+        if let Some(row) = largest(true) {
+            all.push(format!(
+                "Simulated before the run: a level that truly loses {margin} is {word} in at most {} of runs wherever the rule \
+                 holds its level (scenario {}).",
+                percent(row.rate_ppm),
+                row.scenario
+            ));
+        }
+        if let Some(row) = largest(false) {
+            all.push(format!(
+                "It does not hold it everywhere: {word} in up to {} of runs (scenario {}){}.",
+                percent(row.rate_ppm),
+                row.scenario,
+                row.caveat.as_ref().map(|why| format!("; {why}")).unwrap_or_default()
+            ));
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use bench_protocol::lock::SizePoint;
+
+    use super::*;
+
+    #[test]
+    fn rows_that_exceed_the_level_stand_beside_the_claim_they_qualify() {
+        let row = |scenario: &str, claim, rate_ppm, caveat: Option<&str>| SizePoint {
+            scenario: scenario.to_owned(),
+            claim,
+            rate_ppm,
+            se_ppm: 1_500,
+            within: caveat.is_none(),
+            caveat: caveat.map(str::to_owned),
+        };
+        let power = OperatingCharacteristics {
+            method: "simulated".to_owned(),
+            replicates: 20_000,
+            sup_size_ppm: 50_100,
+            points: Vec::new(),
+            sizes: vec![
+                row("planned", Claim::Frames, 41_200, None),
+                row("quiet", Claim::Frames, 38_000, None),
+                row("tools", Claim::Frames, 90_530, Some("tools are drawn anew")),
+                row("planned", Claim::Tools, 9_000, None),
+            ],
+        };
+        insta::assert_snapshot!(error_rates(&power, "0.02").join("\n"));
+    }
 }

@@ -7,6 +7,7 @@ mod arms;
 mod endpoints;
 mod levels;
 mod limits;
+mod noise;
 pub mod number;
 mod subjects;
 
@@ -32,6 +33,7 @@ pub use levels::{
     AbstainReport, ControlReport, DamageReport, Demand, GroupReport, HarmReport, LevelReport, ReasonReport,
     RobustReport, ToolReport,
 };
+pub use noise::{DriftReport, FlipReport};
 pub use subjects::{
     ArmSubject, CatalogSubject, LockSubject, ModelSubject, RecordSubject, ScheduleSubject, Spend, Subjects,
     SurfaceSize, TaskSubject, TokenSource,
@@ -111,6 +113,9 @@ pub struct FamilyReport {
     pub tools: u64,
     /// The reference's rates against the floor.
     pub floors: BTreeMap<Endpoint, FloorReport>,
+    /// Trend of the reference over the run; none where its frames cannot show one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<DriftReport>,
     /// Whether there is a verdict at all.
     pub assay_sensitive: bool,
     /// Why not.
@@ -220,7 +225,7 @@ impl Certificate {
                 let counted = analysis.arms.iter().find(|arm| arm.arm == level.arm);
                 LevelReport::of(verdict.kind, level, counted, alpha)
             }));
-            certificate.controls.extend(ControlReport::all(verdict, alpha));
+            certificate.controls.extend(ControlReport::all(analysis, verdict, alpha));
             let arms = analysis.arms.iter().map(|arm| ArmReport::of(verdict.kind, arm, subjects.usage_source, alpha));
             certificate.arms.extend(arms);
         }
@@ -293,6 +298,7 @@ fn family_report(analysis: &Analysis, verdict: &FamilyVerdict) -> FamilyReport {
                 (floor.endpoint, report)
             })
             .collect(),
+        drift: analysis.arms.iter().find_map(|arm| arm.drift.as_ref()).map(DriftReport::of),
         assay_sensitive: verdict.assay.sensitive(),
         reasons: ReasonReport::all(&verdict.assay.reasons),
     }
