@@ -24,3 +24,12 @@ snapshots:
 differential:
     @command -v python3 >/dev/null || { echo "python3 is missing: the comparison runs a Python package" >&2; exit 31; }
     cargo build --release && python3 scripts/differential.py
+
+# Runs the official Python SDKs of both providers against the mock server; needs Python 3.9 and a registry.
+sdk-check:
+    @command -v python3 >/dev/null || { echo "python3 is missing: the check runs Python packages" >&2; exit 31; }
+    cargo build --release && python3 scripts/sdk-check.py target/release/bench
+
+# The ceiling under 200 fault scripts, with kills; tests run 6 of them.
+ceiling:
+    BENCH_CEILING_SCRIPTS=200 cargo test --release -p bench --test ceiling -- --nocapture
