@@ -15,6 +15,7 @@ pub use planning::{LayoutArgs, PilotArgs, PowerArgs, SimulateArgs, TrialArgs};
 
 use super::{
     live::args::{LiveArgs, PlanArgs, ResumeArgs, RunsArgs},
+    mock_server::MockServerArgs,
     publish::args::{
         BundleArgs, CompletionsArgs, DiffArgs, KeyArgs, RescoreArgs, ShowArgs, SignArgs, VerdictArgs, VerifyArgs,
     },
@@ -159,6 +160,8 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the man page.
     Man,
+    /// Serve the scripted model over both wire formats, with bills and faults (docs/mock-server.md).
+    MockServer(MockServerArgs),
     /// List the arms.
     Arms(ArmsArgs),
     /// Capture the tool list of an MCP server, or look at catalogs for oddities.

@@ -11,6 +11,7 @@ mod explain;
 mod failure;
 mod import;
 mod live;
+mod mock_server;
 mod output;
 mod pilot;
 mod power;
@@ -76,6 +77,7 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         Some(Command::Plan(args)) => live::plan(args, &cli.global, &inputs, output),
         Some(Command::Resume(args)) => live::resume(args, output),
         Some(Command::Runs(args)) => live::runs(args, &inputs, output),
+        Some(Command::MockServer(args)) => mock_server::run(args, &inputs, output),
         Some(Command::Tasks(args)) => tasks::run(args, &inputs, output),
         Some(Command::Surface(args)) => surface::run(args, &inputs, output),
         Some(Command::Definitions(args)) => definitions::run(args, &inputs, output),
