@@ -29,3 +29,12 @@ differential:
 local-model *ARGS:
     @command -v python3 >/dev/null || { echo "python3 is missing: the model's server runs in Python" >&2; exit 31; }
     cargo build --release && python3 scripts/local-model.py {{ARGS}}
+
+# Runs the official Python SDKs of both providers against the mock server; needs Python 3.9 and a registry.
+sdk-check:
+    @command -v python3 >/dev/null || { echo "python3 is missing: the check runs Python packages" >&2; exit 31; }
+    cargo build --release && python3 scripts/sdk-check.py target/release/bench
+
+# The ceiling under 200 fault scripts, with kills; tests run 6 of them.
+ceiling:
+    BENCH_CEILING_SCRIPTS=200 cargo test --release -p bench --test ceiling -- --nocapture

@@ -9,7 +9,10 @@ use std::{
 use bench_mock_model::Behaviour;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::live::args::{LiveArgs, ResumeArgs, RunsArgs};
+use super::{
+    live::args::{LiveArgs, ResumeArgs, RunsArgs},
+    mock_server::MockServerArgs,
+};
 use crate::inputs::Overrides;
 
 /// A pre-registered accuracy benchmark harness for MCP compressors.
@@ -121,6 +124,8 @@ pub enum Command {
     Resume(ResumeArgs),
     /// List runs: ids, state, model, cost.
     Runs(RunsArgs),
+    /// Serve the scripted model over both wire formats, with bills and faults (docs/mock-server.md).
+    MockServer(MockServerArgs),
     /// List the arms.
     Arms(ArmsArgs),
     /// Capture the tool list of an MCP server, or look at catalogs for oddities.

@@ -8,6 +8,7 @@ mod definitions;
 mod failure;
 mod import;
 mod live;
+mod mock_server;
 mod output;
 mod progress;
 mod protocol;
@@ -62,6 +63,7 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         },
         Some(Command::Resume(args)) => live::resume(args, output),
         Some(Command::Runs(args)) => live::runs(args, &inputs, output),
+        Some(Command::MockServer(args)) => mock_server::run(args, &inputs, output),
         Some(Command::Tasks(args)) => tasks::run(args, &inputs, output),
         Some(Command::Surface(args)) => surface::run(args, &inputs, output),
         Some(Command::Definitions(args)) => definitions::run(args, &inputs, output),

@@ -8,7 +8,7 @@ use bench_protocol::spec::MockNoise;
 use bench_results::record::DrawId;
 
 use super::{
-    family::{AnyTask, Family},
+    family::{AnyTask, TaskSource},
     offline::InProcessModel,
     prepare::Prepared,
 };
@@ -24,7 +24,8 @@ impl Mock {
 
     /// As [`Self::new`], with noise of one's own: planted losses, for instance.
     pub fn with_noise(behaviour: Behaviour, noise: Noise, prepared: &Prepared) -> Self {
-        let key = prepared.families.iter().map(key_of).fold(AnswerKey::default(), AnswerKey::merge);
+        let keys = prepared.families.iter().map(|family| answer_key(&family.tasks));
+        let key = keys.fold(AnswerKey::default(), AnswerKey::merge);
         Self(ScriptedModel::new(behaviour, Arc::new(key), noise))
     }
 }
@@ -50,8 +51,9 @@ pub fn rates(noise: &MockNoise) -> Rates {
     }
 }
 
-fn key_of(family: &Family) -> AnswerKey {
-    let tasks: Vec<AnyTask> = (0..family.tasks.len()).filter_map(|index| family.tasks.task(index)).collect();
+/// The answer key to these tasks.
+pub fn answer_key(tasks: &TaskSource) -> AnswerKey {
+    let tasks: Vec<AnyTask> = (0..tasks.len()).filter_map(|index| tasks.task(index)).collect();
     let tools = AnswerKey::of_tasks(tasks.iter().filter_map(|task| match task {
         AnyTask::Tool(task) => Some(task),
         AnyTask::Result(_) => None,

@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn a_long_prompt_costs_more_as_a_whole_and_the_cache_counts_to_its_length() {
-        let at = |cache_read| cost("claude-haiku-5-5", Tokens { input: 60_000, cache_read, output: 1, ..Tokens::default() });
+        let at =
+            |cache_read| cost("claude-haiku-5-5", Tokens { input: 60_000, cache_read, output: 1, ..Tokens::default() });
         assert_eq!(at(40_000), 60_000 * 100_000 + 40_000 * 10_000 + 500_000);
         assert_eq!(at(40_001), 60_000 * 500_000 + 40_001 * 50_000 + 2_500_000);
     }

@@ -69,6 +69,17 @@ pub(super) enum Bill {
     Always,
 }
 
+/// Whether a kind takes a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// It has none.
+    None,
+    /// It has one where the script says.
+    Optional,
+    /// It has one; this, where the script does not say.
+    Default(Duration),
+}
+
 impl FaultKind {
     pub(super) fn bill(self) -> Bill {
         match self {
@@ -105,15 +116,16 @@ impl FaultKind {
         matches!(self, Self::DuplicateIds | Self::ParallelCalls | Self::Refusal | Self::MaxTokens)
     }
 
-    /// The wait, where a kind has one and the script does not say: of a late status, between two pieces of a body, of a
-    /// silent connection, or until the next request may come.
-    pub(super) fn wait(self) -> Option<Duration> {
+    /// Whether it takes a wait: of a late status, between two pieces of a body, of a silent connection, or until the next
+    /// request may come.
+    pub(super) fn wait(self) -> Wait {
         match self {
-            Self::SlowHeaders => Some(Duration::from_secs(2)),
-            Self::SlowBody => Some(Duration::from_millis(200)),
-            Self::Hang => Some(Duration::from_secs(3_600)),
-            Self::RateLimited => Some(Duration::from_secs(1)),
-            _ => None,
+            Self::SlowHeaders => Wait::Default(Duration::from_secs(2)),
+            Self::SlowBody => Wait::Default(Duration::from_millis(200)),
+            Self::Hang => Wait::Default(Duration::from_secs(3_600)),
+            Self::RateLimited => Wait::Default(Duration::from_secs(1)),
+            Self::Unavailable | Self::Overloaded => Wait::Optional,
+            _ => Wait::None,
         }
     }
 }
@@ -125,8 +137,8 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Whether the request is billed.
     pub billed: bool,
-    /// How long, for kinds that have a wait.
-    pub wait: Duration,
+    /// How long, where it waits or tells the client to.
+    pub wait: Option<Duration>,
 }
 
 impl fmt::Display for FaultKind {

@@ -45,8 +45,8 @@ pub(super) fn check_key(format: Format, headers: &HeaderMap) -> Result<(), Refus
 
 /// Checks the version, and the betas that are asked for; the version.
 pub(super) fn check_version(headers: &HeaderMap) -> Result<&str, Refusal> {
-    let version = text(headers, "anthropic-version")
-        .ok_or_else(|| Refusal::invalid("anthropic-version: header is required"))?;
+    let version =
+        text(headers, "anthropic-version").ok_or_else(|| Refusal::invalid("anthropic-version: header is required"))?;
     if !VERSIONS.contains(&version) {
         return Err(Refusal::invalid(format!("anthropic-version: \"{version}\" is not a valid version")));
     }

@@ -154,7 +154,10 @@ mod tests {
             assert_eq!(ledger.billed(), 5);
         }
         let text = std::fs::read_to_string(file.path()).unwrap();
-        assert_eq!(text.lines().next(), Some(r#"{"n":1,"request_id":"req_1","status":429,"client":"free","billed":5}"#));
+        assert_eq!(
+            text.lines().next(),
+            Some(r#"{"n":1,"request_id":"req_1","status":429,"client":"free","billed":5}"#)
+        );
     }
 
     #[test]

@@ -33,7 +33,7 @@ const EFFORTS: [&str; 5] = ["low", "medium", "high", "xhigh", "max"];
 
 /// Checks a paid request and plans its answer.
 pub(super) fn paid(state: &State, headers: &HeaderMap, bytes: &[u8], place: Place<'_>) -> Result<Planned, Refusal> {
-    let version = check_headers(headers)?;
+    let version = check_headers(state, headers)?;
     let draw = headers::draw(headers)?.unwrap_or_else(|| OwnedDraw::of_body(bytes));
     let split = Split::new(bytes, state.model.tools());
     let (request, tools) = split.read::<Request<'_>>(state.model.tools())?;
@@ -50,7 +50,7 @@ pub(super) fn paid(state: &State, headers: &HeaderMap, bytes: &[u8], place: Plac
 
 /// The answer to a count: the tokens that the paid request would have, cache or not.
 pub(super) fn count(state: &State, headers: &HeaderMap, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
-    let version = check_headers(headers)?;
+    let version = check_headers(state, headers)?;
     let split = Split::new(bytes, state.model.tools());
     let (request, tools) = split.read::<Request<'_>>(state.model.tools())?;
     let extra = [
@@ -74,8 +74,8 @@ pub(super) fn count(state: &State, headers: &HeaderMap, bytes: &[u8]) -> Result<
     Ok(json!({"input_tokens": prompt.tokens()}).to_string().into_bytes())
 }
 
-fn check_headers(headers: &HeaderMap) -> Result<&str, Refusal> {
-    headers::check_key(Format::Messages, headers)?;
+fn check_headers<'h>(state: &State, headers: &'h HeaderMap) -> Result<&'h str, Refusal> {
+    state.check_key(Format::Messages, headers)?;
     headers::check_content_type(headers)?;
     headers::check_version(headers)
 }
@@ -209,13 +209,13 @@ fn check_choice(request: &Request<'_>, model: &Model, tools: &ToolList) -> Resul
         "any" | "tool" if !model.forced_choice => wrong("forced tool use is not supported for this model"),
         "tool" => match choice.name.as_deref() {
             None => wrong("tool.name: Field required"),
-            Some(name) if tools.named(name).is_none() => {
-                wrong(&format!("Tool '{name}' not found in provided tools"))
-            }
+            Some(name) if tools.named(name).is_none() => wrong(&format!("Tool '{name}' not found in provided tools")),
             Some(_) => Ok(()),
         },
         "auto" | "any" | "none" => Ok(()),
-        other => wrong(&format!("Input tag '{other}' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'")),
+        other => wrong(&format!(
+            "Input tag '{other}' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'"
+        )),
     }
 }
 

@@ -63,6 +63,8 @@ pub struct Options {
     pub ledger: Ledger,
     /// Wait before each reply: a provider's thinking time.
     pub delay: Duration,
+    /// Requests without a key are served too.
+    pub keyless: bool,
 }
 
 /// Why there is no server.

@@ -126,8 +126,7 @@ impl State {
             stated: None,
             billed: 0,
         };
-        let wait = fault.filter(|fault| fault.kind == FaultKind::RateLimited);
-        let retry = wait.and_then(|fault| u64::try_from(fault.wait.as_millis()).ok());
+        let retry = fault.and_then(|fault| u64::try_from(fault.wait?.as_millis()).ok());
         if refusal.is_some() && fault.is_some_and(|fault| !fault.billed) {
             return self.booked(&line, refusal, retry, fault);
         }
@@ -176,27 +175,29 @@ impl State {
 
 /// The refusal that a fault plays, where it is one.
 fn refusal(format: Format, kind: FaultKind) -> Option<Refusal> {
-    let of = |status, message: &str| Some(Refusal::of_status(format, status, message));
-    match kind {
-        FaultKind::Unauthorized => {
-            of(401, "invalid x-api-key").map(|refusal| match format {
-                Format::Messages => refusal,
-                Format::Chat => refusal.coded("invalid_api_key"),
-            })
-        }
-        FaultKind::InvalidRequest => of(400, "a scripted refusal of a request that is in order"),
-        FaultKind::NotFound => of(404, "model: it is served no more, says the script"),
-        FaultKind::TooLarge => of(413, "Request exceeds the maximum size"),
-        FaultKind::RateLimited => of(429, "Number of requests has exceeded your per-minute rate limit")
-            .map(|refusal| if format == Format::Chat { refusal.coded("rate_limit_exceeded") } else { refusal }),
-        FaultKind::SpendCap => of(429, "You have reached your specified API usage limits")
-            .map(|refusal| if format == Format::Chat { refusal.coded("insufficient_quota") } else { refusal }),
-        FaultKind::ServerError => of(500, "Internal server error"),
-        FaultKind::Unavailable => of(503, "Service unavailable"),
-        FaultKind::Timeout => of(504, "Request timed out"),
-        FaultKind::Overloaded => of(if format == Format::Chat { 503 } else { 529 }, "Overloaded"),
-        _ => None,
+    let chat = format == Format::Chat;
+    let (status, message, code) = match kind {
+        FaultKind::Unauthorized if chat => (401, "Incorrect API key provided", Some("invalid_api_key")),
+        FaultKind::Unauthorized => (401, "invalid x-api-key", None),
+        FaultKind::InvalidRequest => (400, "a scripted refusal of a request that is in order", None),
+        FaultKind::NotFound => (404, "model: it is served no more, says the script", None),
+        FaultKind::TooLarge => (413, "Request exceeds the maximum size", None),
+        FaultKind::RateLimited if chat => (429, "Rate limit reached for requests", Some("rate_limit_exceeded")),
+        FaultKind::RateLimited => (429, "Number of requests has exceeded your per-minute rate limit", None),
+        FaultKind::SpendCap if chat => (429, "You exceeded your current quota", Some("insufficient_quota")),
+        FaultKind::SpendCap => (429, "You have reached your specified API usage limits", None),
+        FaultKind::ServerError => (500, "Internal server error", None),
+        FaultKind::Unavailable => (503, "Service unavailable", None),
+        FaultKind::Timeout => (504, "Request timed out", None),
+        FaultKind::Overloaded => (if chat { 503 } else { 529 }, "Overloaded", None),
+        _ => return None,
+    };
+    let mut refusal = Refusal::of_status(format, status, message);
+    refusal.code = code;
+    if code == Some("insufficient_quota") {
+        refusal.kind = "insufficient_quota";
     }
+    Some(refusal)
 }
 
 /// Changes what is said, for faults that do.

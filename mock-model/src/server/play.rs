@@ -26,7 +26,8 @@ const PIECES: usize = 8;
 const BEFORE_CUT: Duration = Duration::from_millis(20);
 
 /// What a gateway says when it cannot reach what is behind it.
-const PAGE: &[u8] = b"<html><head><title>Please wait</title></head><body><h1>Checking your browser</h1></body></html>\n";
+const PAGE: &[u8] =
+    b"<html><head><title>Please wait</title></head><body><h1>Checking your browser</h1></body></html>\n";
 
 /// Plays a planned answer.
 pub(super) async fn planned(
@@ -41,7 +42,7 @@ pub(super) async fn planned(
         tokio::time::sleep(state.delay).await;
     }
     let kind = fault.map(|fault| fault.kind);
-    let wait = fault.map_or(Duration::ZERO, |fault| fault.wait);
+    let wait = fault.and_then(|fault| fault.wait).unwrap_or_default();
     if matches!(kind, Some(FaultKind::SlowHeaders | FaultKind::Hang)) {
         tokio::time::sleep(wait).await;
     }
@@ -81,7 +82,7 @@ fn reply(format: Format, bytes: Vec<u8>, fault: Option<Fault>, request_id: &str)
             Body::from(PAGE)
         }
         Some(FaultKind::CutBody) => cut(bytes),
-        Some(FaultKind::SlowBody) => slow(bytes, fault.map_or(Duration::ZERO, |fault| fault.wait)),
+        Some(FaultKind::SlowBody) => slow(bytes, fault.and_then(|fault| fault.wait).unwrap_or_default()),
         _ => Body::from(bytes),
     };
     let mut response = Response::new(std::mem::take(&mut body));

@@ -58,7 +58,7 @@ impl<'p> Route<'p> {
 
 /// All models of a format.
 pub(super) fn models(state: &State, format: Format, headers: &HeaderMap) -> Result<Vec<u8>, Refusal> {
-    check(format, headers)?;
+    check(state, format, headers)?;
     let data: Vec<Value> = state.models.of(format).map(|model| object(format, model)).collect();
     let id = |model: Option<&Value>| model.map(|model| model["id"].clone());
     let list = match format {
@@ -72,7 +72,7 @@ pub(super) fn models(state: &State, format: Format, headers: &HeaderMap) -> Resu
 
 /// One model.
 pub(super) fn model(state: &State, format: Format, id: &str, headers: &HeaderMap) -> Result<Vec<u8>, Refusal> {
-    check(format, headers)?;
+    check(state, format, headers)?;
     match state.models.find(format, id) {
         Some((_, model)) => Ok(object(format, model).to_string().into_bytes()),
         None => Err(unknown_model(format, id)),
@@ -90,10 +90,10 @@ pub(super) fn unknown_model(format: Format, id: &str) -> Refusal {
     }
 }
 
-fn check(format: Format, headers: &HeaderMap) -> Result<(), Refusal> {
+fn check(state: &State, format: Format, headers: &HeaderMap) -> Result<(), Refusal> {
     if format == Format::Messages {
         headers::check_version(headers)?;
-        return headers::check_key(format, headers);
+        return state.check_key(format, headers);
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::{
     draw::OwnedDraw,
-    fault::{Bill, Fault, FaultKind},
+    fault::{Bill, Fault, FaultKind, Wait},
 };
 use crate::noise::word;
 
@@ -103,7 +103,11 @@ impl Script {
     /// The fault that strikes the `n`-th request (from 1), which is the `attempt`-th (from 1) of its draw: the first rule
     /// that fits.
     pub(super) fn choose(&self, n: u64, draw: &OwnedDraw, attempt: u32) -> Option<Fault> {
-        self.rules.iter().enumerate().find(|(index, rule)| self.fits(*index, rule, n, draw, attempt)).map(|(_, r)| r.fault)
+        self.rules
+            .iter()
+            .enumerate()
+            .find(|(index, rule)| self.fits(*index, rule, n, draw, attempt))
+            .map(|(_, r)| r.fault)
     }
 
     fn fits(&self, index: usize, rule: &Rule, n: u64, draw: &OwnedDraw, attempt: u32) -> bool {
@@ -154,10 +158,10 @@ impl Entry {
             (Bill::Stated, None) => return wrong("say whether it is billed: `billed = true` or `billed = false`"),
         };
         let wait = match (kind.wait(), self.wait_ms) {
-            (Some(_), Some(wait)) => Duration::from_millis(wait),
-            (Some(default), None) => default,
-            (None, None) => Duration::ZERO,
-            (None, Some(_)) => return wrong("it has no wait; leave `wait_ms` out"),
+            (Wait::None, Some(_)) => return wrong("it has no wait; leave `wait_ms` out"),
+            (_, Some(wait)) => Some(Duration::from_millis(wait)),
+            (Wait::Default(default), None) => Some(default),
+            (Wait::None | Wait::Optional, None) => None,
         };
         let tries = self.tries.unwrap_or(u32::MAX);
         Ok(Rule { fault: Fault { kind, billed, wait }, rate_ppm, nth: self.nth, draws: self.draws, tries })
@@ -194,7 +198,8 @@ mod tests {
 
     #[test]
     fn exact_places_are_struck_and_no_others() {
-        let script = script("[[fault]]\nkind = \"overloaded\"\nbilled = false\nnth = [3]\ndraws = [\"t7/L2/1\"]\ntries = 2");
+        let script =
+            script("[[fault]]\nkind = \"overloaded\"\nbilled = false\nnth = [3]\ndraws = [\"t7/L2/1\"]\ntries = 2");
         let struck = |n, task, attempt| script.choose(n, &draw(task), attempt).is_some();
         assert!(struck(3, "t1", 1) && struck(9, "t7", 1) && struck(9, "t7", 2));
         assert!(!struck(2, "t1", 1) && !struck(9, "t7", 3) && !struck(9, "t1", 1));
@@ -203,8 +208,7 @@ mod tests {
     #[test]
     fn a_rate_strikes_its_share_and_the_same_requests_each_time() {
         let rule = script("[[fault]]\nkind = \"reset\"\nbilled = true\nrate_ppm = 250000");
-        let struck: Vec<bool> =
-            (0..4_000).map(|n| rule.choose(n + 1, &draw(&format!("t{n}")), 1).is_some()).collect();
+        let struck: Vec<bool> = (0..4_000).map(|n| rule.choose(n + 1, &draw(&format!("t{n}")), 1).is_some()).collect();
         let share = struck.iter().filter(|&&hit| hit).count();
         // Four standard deviations of a binomial of 4,000 at a quarter.
         assert!((1_000_usize).abs_diff(share) < 110, "{share}");

@@ -9,11 +9,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use axum::http::HeaderMap;
+
 use super::{
     Options, ServerError,
     cache::PrefixCache,
+    headers,
     ledger::{Ledger, Line},
-    models::Models,
+    models::{Format, Models},
+    refusal::Refusal,
     script::{Script, Tries},
 };
 use crate::{model::ScriptedModel, surface::cache::ToolCache};
@@ -28,6 +32,8 @@ pub(super) struct State {
     pub(super) chat_tools: ToolCache,
     /// Wait before each reply.
     pub(super) delay: Duration,
+    /// Requests without a key are served too.
+    pub(super) keyless: bool,
     cache: Mutex<PrefixCache>,
     ledger: Mutex<Ledger>,
     tries: Mutex<Tries>,
@@ -37,19 +43,25 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(options: Options) -> Result<Self, ServerError> {
-        let Options { model, script, ledger, delay } = options;
+        let Options { model, script, ledger, delay, keyless } = options;
         Ok(Self {
             model,
             models: Models::built_in()?,
             script,
             chat_tools: ToolCache::default(),
             delay,
+            keyless,
             cache: Mutex::default(),
             ledger: Mutex::new(ledger),
             tries: Mutex::default(),
             started: Instant::now(),
             free: AtomicU64::new(0),
         })
+    }
+
+    /// Checks that a request carries a key, where it needs one.
+    pub(super) fn check_key(&self, format: Format, headers: &HeaderMap) -> Result<(), Refusal> {
+        if self.keyless { Ok(()) } else { headers::check_key(format, headers) }
     }
 
     /// Time since the start.

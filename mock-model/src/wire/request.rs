@@ -260,7 +260,8 @@ impl Block<'_> {
     /// Cache breakpoints of this block: those of the blocks within it, then its own.
     pub(crate) fn marks(&self) -> impl Iterator<Item = Ttl> {
         // A result holds blocks, and those hold none.
-        let inner = self.content.as_ref().map_or(&[][..], Content::blocks).iter().filter_map(|block| block.cache_control);
+        let inner =
+            self.content.as_ref().map_or(&[][..], Content::blocks).iter().filter_map(|block| block.cache_control);
         inner.chain(self.cache_control).map(CacheControl::ttl)
     }
 }

@@ -32,12 +32,13 @@ pub(super) fn paid(state: &State, headers: &HeaderMap, bytes: &[u8], place: Plac
     let draw = headers::draw(headers)?.unwrap_or_else(|| OwnedDraw::of_body(bytes));
     let split = Split::new(bytes, &state.chat_tools);
     let (request, mut tools) = split.read::<ChatRequest<'_>>(&state.chat_tools)?;
-    let id = request.model.as_deref().ok_or_else(|| {
-        Refusal::param("model", "missing_required_parameter", "you must provide a model parameter")
-    })?;
+    let id = request
+        .model
+        .as_deref()
+        .ok_or_else(|| Refusal::param("model", "missing_required_parameter", "you must provide a model parameter"))?;
     let found = state.models.find(Format::Chat, id);
     if !found.is_some_and(|(_, model)| model.keyless) {
-        headers::check_key(Format::Chat, headers)?;
+        state.check_key(Format::Chat, headers)?;
     }
     let (row, model) = found.ok_or_else(|| unknown_model(Format::Chat, id))?;
     check_fields(&request, model)?;

@@ -60,9 +60,7 @@ pub(in crate::server) fn completion(
                     arguments.pop();
                 }
                 let id = id.replacen("toolu_", "call_", 1);
-                calls.push(
-                    json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}),
-                );
+                calls.push(json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}));
             }
         }
     }

@@ -32,7 +32,8 @@ pub(super) struct ChatRequest<'a> {
     pub(super) top_p: Option<f64>,
     pub(super) n: Option<u64>,
     pub(super) stream: Option<bool>,
-    pub(super) service_tier: Option<ServiceTier>,
+    #[serde(rename = "service_tier")]
+    _service_tier: Option<ServiceTier>,
     pub(super) prompt_cache_options: Option<CacheOptions>,
     #[serde(rename = "reasoning_effort")]
     _reasoning_effort: Option<IgnoredAny>,
@@ -67,7 +68,7 @@ pub(super) struct ChatRequest<'a> {
 /// Which capacity may serve the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum ServiceTier {
+enum ServiceTier {
     Auto,
     Default,
     Flex,
@@ -105,9 +106,8 @@ enum CacheTtl {
 #[serde(deny_unknown_fields)]
 pub(super) struct ChatMessage<'a> {
     pub(super) role: ChatRole,
-    #[serde(default, deserialize_with = "text")]
+    #[serde(borrow, default, deserialize_with = "text")]
     pub(super) content: Option<Cow<'a, str>>,
-    #[serde(rename = "refusal")]
     pub(super) refusal: Option<String>,
     pub(super) tool_calls: Option<Vec<ChatCall>>,
     pub(super) tool_call_id: Option<String>,
