@@ -7,4 +7,5 @@ pub mod mock;
 pub mod offline;
 pub mod prepare;
 pub mod recorder;
+pub mod sessions;
 pub mod trace;
