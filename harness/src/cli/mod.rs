@@ -21,6 +21,9 @@ mod publish;
 mod replay_server;
 mod report;
 mod simulate;
+mod retrieval;
+mod rift;
+mod sessions;
 mod stats;
 mod surface;
 mod tasks;
@@ -98,6 +101,9 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         Some(Command::Completions(args)) => publish::shell::completions(args, output),
         Some(Command::Man) => publish::shell::man(output),
         Some(Command::Arms(args)) => arms::run(args, &inputs, output),
+        Some(Command::Retrieval(args)) => retrieval::run(args, &inputs, output),
+        Some(Command::Rift(args)) => rift::run(args, &inputs, output),
+        Some(Command::Sessions(args)) => sessions::run(args, &inputs, output),
         Some(Command::Catalog(args)) => catalog::run(args, &inputs, output),
         Some(Command::Compare(args)) => compare::run(args, &cli.global, &inputs, output),
         Some(Command::Doctor(args)) => doctor::run(args, output),

@@ -22,6 +22,11 @@ impl Mock {
         Self::with_noise(behaviour, Noise::new(self::rates(rates), prepared.seeds.mock), prepared)
     }
 
+    /// Any scripted model.
+    pub fn scripted(model: ScriptedModel) -> Self {
+        Self(model)
+    }
+
     /// As [`Self::new`], with noise of one's own: planted losses, for instance.
     pub fn with_noise(behaviour: Behaviour, noise: Noise, prepared: &Prepared) -> Self {
         Self::knowing(behaviour, noise, &prepared.families)
