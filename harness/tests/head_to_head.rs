@@ -50,7 +50,8 @@ fn retrieval_as_json_names_what_it_measures() {
 #[test]
 fn helper_programs_are_used_and_their_failures_named() {
     let folder = tempfile::tempdir().unwrap();
-    let counts = |line: &str| format!("sh -c 'echo {{\\\"tokenizer\\\":\\\"mine\\\"}}; while read _; do echo {line}; done'");
+    let counts =
+        |line: &str| format!("sh -c 'echo {{\\\"tokenizer\\\":\\\"mine\\\"}}; while read _; do echo {line}; done'");
     let arms = ["retrieval", "--n", "80", "--arms", "search-invoke", "--tokenizer"];
     let message = stderr(bench(folder.path()).args(arms).arg(counts("[]")), 31);
     assert!(message.contains("expected a line"), "{message}");
@@ -67,7 +68,8 @@ fn rift_names_what_is_easily_confused() {
     insta::assert_snapshot!(run(&["rift"]));
     let rift = json(&["rift"]);
     assert_eq!(rift["cards"].as_array().unwrap().len(), 8);
-    let members: usize = rift["clusters"].as_array().unwrap().iter().map(|c| c["members"].as_array().unwrap().len()).sum();
+    let members: usize =
+        rift["clusters"].as_array().unwrap().iter().map(|c| c["members"].as_array().unwrap().len()).sum();
     assert_eq!(members, 78);
 }
 

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What tools answer, where more is wanted than that they were called.
-pub trait ResultSource {
+pub trait ResultSource: Sync {
     /// The result of a tool for what the user asked; `None` where a confirmation will do.
     fn result(&self, server: &str, tool: &str, request: &str) -> Option<ToolResult>;
 }

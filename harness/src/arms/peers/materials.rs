@@ -45,7 +45,7 @@ impl Materials {
         starts.push(places.len());
         Self {
             definitions,
-            context,
+            context: Arc::new(context),
             places: places.into(),
             starts: starts.into(),
             index: Arc::default(),

@@ -3,8 +3,6 @@
 //! Tools come first in a prompt, so a changed tool list breaks the whole. Tokens are those of o200k over the texts, a
 //! stand-in for the provider's own count: they compare arms, they are no bill.
 
-use std::sync::Arc;
-
 use bench_protocol::{digest::Digest, prices::Tokens};
 use serde::Serialize;
 

@@ -43,6 +43,8 @@ pub(super) fn read<'r>(
         let why = "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array.";
         return Err(Refusal::param("messages", "empty_array", why));
     }
+    // What the user said last, and how many calls were answered before.
+    let (mut user, mut since) = ("", 0);
     let mut answered = Vec::new();
     let mut pending: Vec<(&ChatCall, Option<&str>)> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
@@ -72,12 +74,11 @@ pub(super) fn read<'r>(
                     }
                 }
             }
+            ChatRole::User => (user, since) = (message.content.as_deref().unwrap_or_default(), answered.len()),
             _ => {}
         }
     }
     settle(messages.len(), &mut pending, &mut answered)?;
-    let user = messages.iter().find(|message| message.role == ChatRole::User);
-    let user = user.and_then(|message| message.content.as_deref()).map_or(Cow::Borrowed(""), Cow::Borrowed);
     let exchanges = answered.into_iter().zip(arguments).map(|(Answered { call, text }, input)| Exchange {
         name: &call.function.name,
         input,
@@ -85,7 +86,7 @@ pub(super) fn read<'r>(
         // The format has no mark for it: a result says so in its text.
         is_error: text.trim_start().get(..5).is_some_and(|head| head.eq_ignore_ascii_case("error")),
     });
-    Ok(Conversation { user, exchanges: exchanges.collect() })
+    Ok(Conversation { user: Cow::Borrowed(user), since, exchanges: exchanges.collect() })
 }
 
 /// Every call before message `at` must have its result.

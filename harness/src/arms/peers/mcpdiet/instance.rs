@@ -29,7 +29,6 @@ const REVEAL: f64 = 2.00;
 
 /// The tools of an instance in both forms.
 pub(super) struct Served {
-    materials: Materials,
     tools: Vec<ServedTool>,
     by_position: BTreeMap<usize, usize>,
     /// Whether the server announces changes of its list, which the proxy passes on.
@@ -77,7 +76,7 @@ impl Served {
             announces |= initialize.pointer("/capabilities/tools/listChanged") == Some(&Value::Bool(true));
         }
         let by_position = positions.into_iter().enumerate().map(|(tool, at)| (at, tool)).collect();
-        Ok(Self { materials: materials.clone(), tools, by_position, announces })
+        Ok(Self { tools, by_position, announces })
     }
 }
 
