@@ -60,3 +60,12 @@ statistics-peers:
     @command -v python3 >/dev/null || { echo "python3 is missing: half of the peers is scipy" >&2; exit 31; }
     @command -v Rscript >/dev/null || { echo "R is missing" >&2; exit 31; }
     cargo build --release && python3 benches/peers/statistics.py target/release/bench && Rscript benches/peers/statistics.R
+
+# Runs the official Python SDKs of both providers against the mock server; needs Python 3.9 and a registry.
+sdk-check:
+    @command -v python3 >/dev/null || { echo "python3 is missing: the check runs Python packages" >&2; exit 31; }
+    cargo build --release && python3 scripts/sdk-check.py target/release/bench
+
+# The ceiling under 200 fault scripts, with kills; tests run 6 of them.
+ceiling:
+    BENCH_CEILING_SCRIPTS=200 cargo test --release -p bench --test ceiling -- --nocapture

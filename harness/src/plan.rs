@@ -27,6 +27,10 @@ pub struct SuiteSeeds {
     pub warm_up: Seed,
     /// Of the sessions that planted-loss breaks.
     pub planted_loss: Seed,
+    /// Of the users and choices of the sessions suite.
+    pub sessions: Seed,
+    /// Of the key that signs cards.
+    pub cards: Seed,
     /// Of the scripted model's noise.
     pub mock: Seed,
     /// Of the cluster bootstraps that are reported beside the gates.
@@ -44,6 +48,8 @@ impl SuiteSeeds {
             schedule: seed("schedule"),
             warm_up: seed("warm-up"),
             planted_loss: seed("planted-loss"),
+            sessions: seed("sessions"),
+            cards: seed("cards"),
             mock: seed("mock"),
             bootstrap: seed("bootstrap"),
         })

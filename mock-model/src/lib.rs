@@ -12,6 +12,7 @@ mod key;
 mod model;
 mod noise;
 mod policy;
+pub mod server;
 mod surface;
 mod wire;
 

@@ -8,7 +8,12 @@ use crate::{
     noise::{Dice, Draw, Noise, word},
     policy::{self, Scene},
     surface::cache::ToolCache,
-    wire::{body, error::WireError, reply},
+    wire::{
+        body::{self, Checked, Purpose},
+        error::WireError,
+        reply::{self, Said},
+        request::Request,
+    },
 };
 
 /// A model that follows a script. Cheap to share between threads.
@@ -40,8 +45,13 @@ impl ScriptedModel {
     /// What the real API would refuse with status 400; [`WireError::body`] is its error object.
     pub fn respond(&self, body: &[u8], draw: &Draw<'_>) -> Result<Vec<u8>, WireError> {
         let split = body::Split::new(body, &self.cache);
-        let (request, tools) = split.read(&self.cache)?;
-        let checked = body::check(&request, tools, body.len())?;
+        let (request, tools) = split.read::<Request<'_>>(&self.cache)?;
+        let checked = body::check(&request, tools, body.len(), Purpose::Complete)?;
+        Ok(reply::write(&self.say(&checked, draw), checked.model, &checked.sizes))
+    }
+
+    /// What it says to a request that was read and checked.
+    pub(crate) fn say(&self, checked: &Checked<'_, '_>, draw: &Draw<'_>) -> Said {
         let entry = self.key.look_up(&checked.conversation.user);
         let (frame, tool) = match entry {
             Some(Entry::Call { frame, call }) => (&**frame, format!("{}/{}", call.server, call.tool)),
@@ -50,8 +60,13 @@ impl ScriptedModel {
             None => ("", String::new()),
         };
         let dice = Dice { noise: &self.noise, draw, frame, tool: &tool };
-        let turn = policy::decide(&Scene { behaviour: self.behaviour, dice, request: &checked }, entry);
+        let turn = policy::decide(&Scene { behaviour: self.behaviour, dice, request: checked }, entry);
         let id = word(&self.noise.seed, &["id", draw.task, draw.arm, &draw.turn.to_string()]);
-        Ok(reply::write(turn, id, checked.model, checked.max_tokens, &checked.sizes))
+        turn.said(id, checked.max_tokens)
+    }
+
+    /// Tool lists that it has read.
+    pub(crate) fn tools(&self) -> &ToolCache {
+        &self.cache
     }
 }

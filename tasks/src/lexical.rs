@@ -4,7 +4,12 @@
 //! no stemming, no stop words. Ties are broken by position. Scores are summed in the query's token order, so they do
 //! not depend on anything but the input.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+pub mod porter;
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::OnceLock,
+};
 
 /// BM25's term-frequency saturation.
 const K1: f64 = 1.2;
@@ -94,8 +99,9 @@ pub struct Index {
     /// Tokens per document.
     lengths: Vec<u32>,
     /// Distinct tokens per document.
-    sets: Vec<BTreeSet<String>>,
-    vectors: Vec<Vector>,
+    distinct: Vec<u32>,
+    /// TF-IDF vectors, built when they are first asked for.
+    vectors: OnceLock<Vec<Vector>>,
 }
 
 impl Index {
@@ -105,24 +111,24 @@ impl Index {
     /// Beyond 2^32 documents or tokens.
     pub fn new<D: AsRef<[String]>>(documents: impl IntoIterator<Item = D>) -> Self {
         let mut index = Self::default();
-        let mut counts = Vec::new();
         for (document, tokens) in (0u32..).zip(documents) {
             let tokens = tokens.as_ref();
-            let mut count: BTreeMap<u32, u32> = BTreeMap::new();
+            let mut terms: Vec<u32> = Vec::with_capacity(tokens.len());
             for token in tokens {
-                let next = small(index.terms.len());
+                let next = small(index.postings.len());
                 let term = *index.terms.entry(token.clone()).or_insert(next);
-                *count.entry(term).or_default() += 1;
+                if term == next {
+                    index.postings.push(Vec::new());
+                }
+                terms.push(term);
             }
-            index.postings.resize(index.terms.len(), Vec::new());
-            for (&term, &occurrences) in &count {
+            index.lengths.push(small(terms.len()));
+            let counts = counted(terms);
+            index.distinct.push(small(counts.len()));
+            for (term, occurrences) in counts {
                 index.postings[term as usize].push((document, occurrences));
             }
-            index.lengths.push(small(tokens.len()));
-            index.sets.push(tokens.iter().cloned().collect());
-            counts.push(count);
         }
-        index.vectors = counts.into_iter().map(|count| index.weighted(count)).collect();
         index
     }
 
@@ -140,51 +146,81 @@ impl Index {
     /// idf = ln(1 + (N − df + 0.5) / (df + 0.5)). A token that the query repeats counts each time.
     pub fn bm25(&self, query: &[String]) -> Vec<f64> {
         let mut scores = vec![0.0; self.len()];
-        let documents = self.len() as f64;
-        let average = self.lengths.iter().map(|&length| f64::from(length)).sum::<f64>() / documents.max(1.0);
         for postings in query.iter().filter_map(|token| self.postings_of(token)) {
-            let frequency = postings.len() as f64;
-            let idf = (1.0 + (documents - frequency + 0.5) / (frequency + 0.5)).ln();
-            for &(document, occurrences) in postings {
-                let length = f64::from(self.lengths[document as usize]) / average;
-                let occurrences = f64::from(occurrences);
-                scores[document as usize] +=
-                    idf * occurrences * (K1 + 1.0) / (occurrences + K1 * (1.0 - B + B * length));
-            }
+            self.add_bm25(postings, &mut scores);
         }
         scores
+    }
+
+    /// BM25 of every document for something else than a token, a phrase for instance, that occurs this often in each.
+    pub fn bm25_of(&self, occurrences: impl IntoIterator<Item = usize>) -> Vec<f64> {
+        let counted = (0_u32..).zip(occurrences).filter(|(_, count)| *count > 0);
+        let postings: Vec<(u32, u32)> =
+            counted.take_while(|(document, _)| (*document as usize) < self.len()).map(|(d, n)| (d, small(n))).collect();
+        let mut scores = vec![0.0; self.len()];
+        self.add_bm25(&postings, &mut scores);
+        scores
+    }
+
+    fn add_bm25(&self, postings: &[(u32, u32)], scores: &mut [f64]) {
+        let documents = self.len() as f64;
+        let average = self.lengths.iter().map(|&length| f64::from(length)).sum::<f64>() / documents.max(1.0);
+        let frequency = postings.len() as f64;
+        let idf = (1.0 + (documents - frequency + 0.5) / (frequency + 0.5)).ln();
+        for &(document, occurrences) in postings {
+            let length = f64::from(self.lengths[document as usize]) / average;
+            let occurrences = f64::from(occurrences);
+            scores[document as usize] += idf * occurrences * (K1 + 1.0) / (occurrences + K1 * (1.0 - B + B * length));
+        }
     }
 
     /// Cosine of every document with the query, over tf = 1 + ln(tf) and idf = ln((N + 1) / (df + 1)) + 1; tokens of the
     /// query that no document has are ignored.
     pub fn cosine(&self, query: &[String]) -> Vec<f64> {
         let query = self.vector(query);
-        self.vectors.iter().map(|document| document.dot(&query)).collect()
+        self.vectors().iter().map(|document| document.dot(&query)).collect()
     }
 
     /// Jaccard similarity of every document's token set with the query's.
     pub fn jaccard(&self, query: &[String]) -> Vec<f64> {
-        let query: BTreeSet<String> = query.iter().cloned().collect();
-        self.sets.iter().map(|document| jaccard(document, &query)).collect()
+        let query: BTreeSet<&String> = query.iter().collect();
+        let mut shared = vec![0_u32; self.len()];
+        for &(document, _) in query.iter().filter_map(|token| self.postings_of(token)).flatten() {
+            shared[document as usize] += 1;
+        }
+        let score = |(&shared, &own): (&u32, &u32)| {
+            let either = own as usize + query.len() - shared as usize;
+            if either == 0 { 0.0 } else { f64::from(shared) / either as f64 }
+        };
+        shared.iter().zip(&self.distinct).map(score).collect()
     }
 
     /// The TF-IDF vector of any tokens, of length 1; tokens that no document has are ignored.
     pub fn vector(&self, tokens: &[String]) -> Vector {
-        let mut count: BTreeMap<u32, u32> = BTreeMap::new();
-        for term in tokens.iter().filter_map(|token| self.terms.get(token)) {
-            *count.entry(*term).or_default() += 1;
-        }
-        self.weighted(count)
+        self.weighted(counted(tokens.iter().filter_map(|token| self.terms.get(token)).copied().collect()))
     }
 
     /// The TF-IDF vector of a document, of length 1.
     pub fn document(&self, at: usize) -> Option<&Vector> {
-        self.vectors.get(at)
+        self.vectors().get(at)
     }
 
-    fn weighted(&self, count: BTreeMap<u32, u32>) -> Vector {
+    fn vectors(&self) -> &[Vector] {
+        self.vectors.get_or_init(|| {
+            let mut counts: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.len()];
+            for (term, postings) in (0..).zip(&self.postings) {
+                for &(document, occurrences) in postings {
+                    counts[document as usize].push((term, occurrences));
+                }
+            }
+            counts.into_iter().map(|counts| self.weighted(counts)).collect()
+        })
+    }
+
+    /// The vector of these terms, given in order with their occurrences.
+    fn weighted(&self, counts: Vec<(u32, u32)>) -> Vector {
         let documents = self.len() as f64;
-        let weights = count.into_iter().map(|(term, occurrences)| {
+        let weights = counts.into_iter().map(|(term, occurrences)| {
             let frequency = self.postings[term as usize].len() as f64;
             let idf = ((documents + 1.0) / (frequency + 1.0)).ln() + 1.0;
             (term, (1.0 + f64::from(occurrences).ln()) * idf)
@@ -195,6 +231,12 @@ impl Index {
     fn postings_of(&self, token: &str) -> Option<&[(u32, u32)]> {
         self.terms.get(token).map(|&term| self.postings[term as usize].as_slice())
     }
+}
+
+/// Terms in order, each with its occurrences.
+fn counted(mut terms: Vec<u32>) -> Vec<(u32, u32)> {
+    terms.sort_unstable();
+    terms.chunk_by(|a, b| a == b).map(|run| (run[0], small(run.len()))).collect()
 }
 
 /// Positions by falling score, ties by position.
@@ -254,6 +296,22 @@ mod tests {
         let scores = index.cosine(&tokens("file write unknown"));
         assert!((scores[1] - 1.0).abs() < 1e-12 && scores[0] > 0.0 && scores[2] == 0.0, "{scores:?}");
         assert!(index.cosine(&tokens("unknown")).iter().all(|&score| score == 0.0));
+    }
+
+    #[test]
+    fn a_phrase_scores_as_a_token_of_the_same_occurrences_would() {
+        let index = index();
+        assert_eq!(index.bm25_of([1, 1, 0]), index.bm25(&tokens("file")));
+        assert_eq!(index.bm25_of([0, 0, 0]), [0.0; 3]);
+    }
+
+    #[test]
+    fn jaccard_over_postings_is_jaccard_over_sets() {
+        let set = |text: &str| -> BTreeSet<String> { tokens(text).into_iter().collect() };
+        let query = "read a file of unknown words, read it";
+        let expected = ["read file read", "write file", "list branches of a repository"]
+            .map(|text| jaccard(&set(text), &set(query)));
+        assert_eq!(index().jaccard(&tokens(query)), expected);
     }
 
     #[test]

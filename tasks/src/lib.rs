@@ -31,6 +31,7 @@ pub mod result;
 pub mod results_suite;
 pub mod scaffold;
 pub mod score;
+pub mod sessions;
 pub mod slots;
 pub mod task;
 

@@ -1,10 +1,19 @@
 //! The contract that every arm is held to, built-in or not: one check, run over any catalogs.
 
-use std::{collections::HashSet, fmt, sync::Arc};
+mod explore;
+
+use std::{
+    cell::RefCell,
+    collections::{HashMap, HashSet},
+    fmt,
+    sync::Arc,
+};
 
 use bench_tasks::result::ToolResult;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+use explore::{bring_out, reach};
 
 use super::{
     Arm, ArmContext, ArmError, ArmId, ArmSession, CallOutcome, Scope, ToolCall, Waiver,
@@ -80,35 +89,55 @@ impl fmt::Display for Finding {
 /// Builds the arm that is to be checked.
 pub type BuildArm<'a> = dyn Fn(&ArmContext) -> Result<Arc<dyn Arm>, ArmError> + 'a;
 
-/// Holds an arm to the contract; `build` is called more than once. No finding means that every clause holds that the
-/// arm has not waived.
-///
-/// # Errors
-/// Where an arm cannot be built or opened at all.
-pub fn check(context: &ArmContext, build: &BuildArm<'_>) -> Result<Vec<Finding>, ArmError> {
-    let arm = build(context)?;
-    let again = build(context)?;
-    let definitions = Definitions::new(&context.catalogs)?;
-    let mut check = Check { arm: arm.as_ref(), definitions: &definitions, findings: Vec::new() };
-    let initial = Arc::clone(arm.open(Scope::Catalogs)?.surface());
-    check.names(&initial);
-    check.order(&initial);
-    check.schemas(&initial);
-    check.reachable()?;
-    check.unknown()?;
-    check.append_only()?;
-    check.never_larger()?;
-    check.errors_untouched(context)?;
-    // Last, so that a session's leftovers would show.
-    check.same_bytes(&initial, again.as_ref())?;
-    let waived = |finding: &Finding| finding.clause.waiver().is_some_and(|waiver| arm.info().waivers.contains(&waiver));
-    check.findings.retain(|finding| !waived(finding));
-    Ok(check.findings)
+/// The contract over some catalogs; what arms share is built and judged once.
+pub struct Contract<'a> {
+    context: &'a ArmContext,
+    definitions: Definitions,
+    /// Why schemas that were met before are none; by their text.
+    schemas: RefCell<HashMap<Box<str>, Option<String>>>,
+}
+
+impl<'a> Contract<'a> {
+    /// The contract over the catalogs of this context.
+    ///
+    /// # Errors
+    /// Where a definition cannot be written.
+    pub fn new(context: &'a ArmContext) -> Result<Self, ArmError> {
+        Ok(Self { context, definitions: Definitions::new(&context.catalogs)?, schemas: RefCell::default() })
+    }
+
+    /// Holds an arm to the contract; `build` is called twice. No finding means that every clause holds that the arm has
+    /// not waived.
+    ///
+    /// # Errors
+    /// Where an arm cannot be built or opened at all.
+    pub fn check(&self, build: &BuildArm<'_>) -> Result<Vec<Finding>, ArmError> {
+        let arm = build(self.context)?;
+        let again = build(self.context)?;
+        let mut check =
+            Check { arm: arm.as_ref(), definitions: &self.definitions, schemas: &self.schemas, findings: Vec::new() };
+        let initial = Arc::clone(arm.open(Scope::Catalogs)?.surface());
+        check.names(&initial);
+        check.order(&initial);
+        check.schemas(&initial);
+        check.reachable()?;
+        check.unknown()?;
+        check.append_only()?;
+        check.never_larger()?;
+        check.errors_untouched(self.context)?;
+        // Last, so that a session's leftovers would show.
+        check.same_bytes(&initial, again.as_ref())?;
+        let waivers = arm.info().waivers;
+        let waived = |finding: &Finding| finding.clause.waiver().is_some_and(|waiver| waivers.contains(&waiver));
+        check.findings.retain(|finding| !waived(finding));
+        Ok(check.findings)
+    }
 }
 
 struct Check<'a> {
     arm: &'a dyn Arm,
     definitions: &'a Definitions,
+    schemas: &'a RefCell<HashMap<Box<str>, Option<String>>>,
     findings: Vec<Finding>,
 }
 
@@ -169,26 +198,36 @@ impl Check<'_> {
     fn schemas(&mut self, surface: &Surface) {
         for tool in surface.tools() {
             let original = match self.definitions.names.get(tool.name()) {
-                Some(Named::Tool(place)) => Some(&self.definitions.tool(place).upstream.input_schema),
+                Some(Named::Tool(place)) => Some(self.definitions.tool(place).raw.schema().get()),
                 _ => None,
             };
-            if original.is_some_and(|schema| why_no_schema(schema).is_some()) {
+            if original.is_some_and(|schema| self.why_no_schema(schema).is_some()) {
                 continue;
             }
-            let why = match serde_json::from_str(tool.schema().get()) {
-                Ok(schema) => why_no_schema(&schema),
-                Err(error) => Some(error.to_string()),
-            };
+            let why = self.why_no_schema(tool.schema().get());
             if let Some(why) = why {
                 self.find(Clause::Schemas, tool.name(), format!("its schema is not valid JSON Schema: {why}"));
             }
         }
     }
 
+    /// Why a text is no JSON Schema document; texts that arms share are judged once.
+    fn why_no_schema(&self, text: &str) -> Option<String> {
+        if let Some(known) = self.schemas.borrow().get(text) {
+            return known.clone();
+        }
+        let why = match serde_json::from_str(text) {
+            Ok(schema) => why_no_schema(&schema),
+            Err(error) => Some(error.to_string()),
+        };
+        self.schemas.borrow_mut().insert(text.into(), why.clone());
+        why
+    }
+
     fn reachable(&mut self) -> Result<(), ArmError> {
         for place in self.places() {
             let mut session = self.open()?;
-            let arguments = Map::from_iter([("probe".to_owned(), json!([place.server, {"tool": place.tool}]))]);
+            let arguments = probe(self.definitions, place);
             let outcome = reach(session.as_mut(), self.definitions, place, &arguments);
             let upstream = &self.definitions.tool(place).upstream.name;
             let what = match outcome {
@@ -316,6 +355,15 @@ impl Check<'_> {
     }
 }
 
+/// Arguments that tell one tool's call from another's; those that the tool requires are among them.
+fn probe(definitions: &Definitions, place: Place) -> Map<String, Value> {
+    let required = definitions.tool(place).upstream.input_schema.get("required").and_then(Value::as_array);
+    let required = required.into_iter().flatten().filter_map(Value::as_str).map(|key| (key.to_owned(), Value::Null));
+    let mut probe: Map<String, Value> = required.collect();
+    probe.insert("probe".to_owned(), json!([place.server, { "tool": place.tool }]));
+    probe
+}
+
 /// Why a value is not a JSON Schema document; `None` where it is one.
 fn why_no_schema(schema: &Value) -> Option<String> {
     if !(schema.is_object() || schema.is_boolean()) {
@@ -324,72 +372,6 @@ fn why_no_schema(schema: &Value) -> Option<String> {
     // A dialect that the validator does not know cannot be held against anybody.
     let known = jsonschema::meta::validator_for(schema).ok()?;
     known.validate(schema).err().map(|error| error.to_string())
-}
-
-/// Calls an upstream tool the way a careful model would: as shown, else after its definition was asked for, else through
-/// a meta tool that forwards.
-fn reach(
-    session: &mut dyn ArmSession,
-    definitions: &Definitions,
-    place: Place,
-    arguments: &Map<String, Value>,
-) -> Option<CallOutcome> {
-    let name = definitions.names.tool(place);
-    if session.surface().tool(name).is_none() {
-        bring_out(session, definitions, place);
-    }
-    if session.surface().tool(name).is_some() {
-        return Some(session.call(&ToolCall { name: name.to_owned(), arguments: arguments.clone() }));
-    }
-    let forwarding = metas(session.surface(), definitions, place).into_iter().find(|meta| meta.object.is_some())?;
-    let mut with = Map::from_iter([(forwarding.text, Value::from(&*definitions.tool(place).upstream.name))]);
-    with.insert(forwarding.object?, Value::Object(arguments.clone()));
-    Some(session.call(&ToolCall { name: forwarding.name, arguments: with }))
-}
-
-/// Asks the server's meta tools for a definition; true where one of them says that the surface changed.
-fn bring_out(session: &mut dyn ArmSession, definitions: &Definitions, place: Place) -> bool {
-    let wanted = Value::from(&*definitions.tool(place).upstream.name);
-    for meta in metas(session.surface(), definitions, place).into_iter().filter(|meta| meta.object.is_none()) {
-        let arguments = Map::from_iter([(meta.text, wanted.clone())]);
-        let outcome = session.call(&ToolCall { name: meta.name, arguments });
-        if let CallOutcome::Meta { is_error: false, surface_changed: true, .. } = outcome {
-            return true;
-        }
-    }
-    false
-}
-
-/// A meta tool that is asked about tools by name.
-struct MetaTool {
-    name: String,
-    /// Its argument that names a tool.
-    text: String,
-    /// Its argument that takes the tool's arguments, where it forwards.
-    object: Option<String>,
-}
-
-/// Meta tools with a text argument `tool_name`, the server's own first.
-fn metas(surface: &Surface, definitions: &Definitions, place: Place) -> Vec<MetaTool> {
-    let mut found: Vec<(bool, MetaTool)> = Vec::new();
-    for tool in surface.tools() {
-        let named = definitions.names.get(tool.name());
-        if matches!(named, Some(Named::Tool(_))) {
-            continue;
-        }
-        let schema: Value = serde_json::from_str(tool.schema().get()).unwrap_or_default();
-        let argument = |kind: &str, like: &str| {
-            schema.get("properties").and_then(Value::as_object)?.iter().find_map(|(key, value)| {
-                (value.get("type").and_then(Value::as_str) == Some(kind) && key.contains(like)).then(|| key.clone())
-            })
-        };
-        if let Some(text) = argument("string", "tool_name") {
-            let others = matches!(named, Some(Named::Meta(server, _)) if server != place.server);
-            found.push((others, MetaTool { name: tool.name().to_owned(), text, object: argument("object", "") }));
-        }
-    }
-    found.sort_by_key(|(others, _)| *others);
-    found.into_iter().map(|(_, meta)| meta).collect()
 }
 
 #[cfg(test)]

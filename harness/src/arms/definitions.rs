@@ -6,7 +6,8 @@ use bench_tasks::catalog::{Catalog, Catalogs, ToolDef};
 
 use super::{
     ArmError, lossless,
-    names::{Names, Place},
+    names::{Named, Names, Place},
+    similar,
 };
 use crate::surface::ShownTool;
 
@@ -57,6 +58,25 @@ impl Definitions {
     pub fn place(&self, server: &str, tool: &str) -> Option<Place> {
         let index = self.servers.iter().position(|candidate| *candidate.name == *server)?;
         Some(Place { server: index, tool: self.servers[index].position(tool)? })
+    }
+
+    /// The tool of this name on a server, by its upstream name or the one it is shown under.
+    ///
+    /// # Errors
+    /// What a meta tool answers where there is none, with close names.
+    pub(super) fn on_server(&self, server: usize, name: &str) -> Result<Place, String> {
+        let own = &self.servers[server];
+        if let Some(tool) = own.position(name) {
+            return Ok(Place { server, tool });
+        }
+        if let Some(Named::Tool(place)) = self.names.get(name)
+            && place.server == server
+        {
+            return Ok(place);
+        }
+        let close = similar::closest(name, own.tools.iter().map(|tool| &*tool.upstream.name));
+        let hint = if close.is_empty() { String::new() } else { format!(" Did you mean: {}?", close.join(", ")) };
+        Err(format!("error: no tool `{name}` on the `{}` server.{hint}", own.name))
     }
 
     /// The tool at a place; the place must be one of these catalogs.

@@ -13,7 +13,7 @@ use super::{
     Affordance, Arm, ArmError, ArmInfo, ArmSession, CallOutcome, LEVELS_SOURCE, Scope, ToolCall, Waiver, columnar,
     definitions::{Definitions, shown},
     keep,
-    level::{Block, LevelArm, LevelSession, unknown},
+    level::{Block, LevelArm, LevelSession},
     names::{MetaKind, Named},
     raw,
 };
@@ -43,6 +43,18 @@ pub(super) struct DigestArm {
 }
 
 impl DigestArm {
+    /// R on top of a level: its blocks, with an expand tool in each.
+    pub(super) fn over(
+        info: ArmInfo,
+        definitions: Arc<Definitions>,
+        (mut blocks, fallbacks): (Vec<Block>, BTreeMap<String, String>),
+    ) -> Result<Self, ArmError> {
+        for (server, block) in blocks.iter_mut().enumerate() {
+            add_expand(block, &definitions, server)?;
+        }
+        Ok(Self { base: LevelArm::new(info, definitions, blocks, fallbacks), expands: true })
+    }
+
     /// The arm; without `expands` nothing leads back to an original.
     pub(super) fn new(info: ArmInfo, definitions: Arc<Definitions>, expands: bool) -> Result<Self, ArmError> {
         let mut blocks = raw::blocks(&definitions);
@@ -129,13 +141,13 @@ impl ArmSession for DigestSession {
     }
 
     fn informs(&self, name: &str) -> bool {
-        self.expands && matches!(self.base.definitions().names.get(name), Some(Named::Meta(_, MetaKind::Expand)))
+        let expand = matches!(self.base.definitions().names.get(name), Some(Named::Meta(_, MetaKind::Expand)));
+        (self.expands && expand) || self.base.informs(name)
     }
 
     fn call(&mut self, call: &ToolCall) -> CallOutcome {
         match self.base.definitions().names.get(&call.name) {
             Some(Named::Meta(server, MetaKind::Expand)) if self.expands => self.expand(server, &call.arguments),
-            Some(Named::Meta(..)) => CallOutcome::Rejected { reply: unknown(&call.name) },
             _ => self.base.call(call),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bench_tasks::catalog::{Catalog, Catalogs};
 use serde_json::{Map, Value, json};
 
-use super::{ArmContext, ToolCall, WarmUp};
+use super::{ArmContext, Scope, ToolCall, WarmUp, registry};
 
 /// Catalogs of these servers and tool definitions.
 pub(crate) fn catalogs_of(servers: &[(&str, Value)]) -> Catalogs {
@@ -38,6 +38,14 @@ pub(crate) fn context_of(catalogs: Catalogs) -> ArmContext {
     });
     let warm_up = WarmUp { uses: uses.collect() };
     ArmContext { catalogs: Arc::new(catalogs), warm_up, pins: (8, 3), seed: [7; 32], planted_loss_ppm: 60_000 }
+}
+
+/// What an arm shows over a few of the reference servers.
+pub(crate) fn some(id: &str, servers: &[&str]) -> String {
+    let mut catalogs = Catalogs::vendored().unwrap();
+    catalogs.catalogs.retain(|catalog| servers.contains(&&*catalog.server));
+    let arm = registry::build(id, &context_of(catalogs)).unwrap();
+    String::from_utf8(arm.open(Scope::Catalogs).unwrap().surface().bytes()).unwrap()
 }
 
 /// A call; arguments that are no object are none.

@@ -90,15 +90,20 @@ fn index(definitions: &Definitions, server: usize) -> Result<Arc<ShownTool>, Arm
         if own.tools.len() == 1 { "one tool".to_owned() } else { format!("{} tools", own.tools.len()) },
         own.name
     );
-    for tool in &own.tools {
-        description.push('\n');
-        description.push_str(&signature(&tool.upstream.name, &tool.upstream.input_schema));
+    index_lines(own, &mut description);
+    schema_meta(definitions.names.meta(server, MetaKind::Schema), description)
+}
+
+/// Appends a line per tool: its signature, and its purpose where it has one.
+pub(super) fn index_lines(server: &Server, text: &mut String) {
+    for tool in &server.tools {
+        text.push('\n');
+        text.push_str(&signature(&tool.upstream.name, &tool.upstream.input_schema));
         if let Some(purpose) = tool.upstream.description.as_deref().and_then(purpose) {
-            description.push_str(": ");
-            description.push_str(&purpose);
+            text.push_str(": ");
+            text.push_str(&purpose);
         }
     }
-    schema_meta(definitions.names.meta(server, MetaKind::Schema), description)
 }
 
 /// A schema meta tool of this name and description.

@@ -14,7 +14,6 @@ use super::{
     definitions::Definitions,
     lazy,
     names::{MetaKind, Named, Place},
-    similar,
 };
 use crate::surface::{ShownTool, Surface};
 
@@ -212,19 +211,7 @@ impl LevelSession {
         let Some(name) = arguments.get(lazy::TOOL_NAME).and_then(Value::as_str) else {
             return Err(format!("error: `{}` must be the name of a tool", lazy::TOOL_NAME));
         };
-        let definitions = &self.inner.definitions;
-        if let Some(tool) = definitions.servers[server].position(name) {
-            return Ok(Place { server, tool });
-        }
-        if let Some(Named::Tool(place)) = definitions.names.get(name)
-            && place.server == server
-        {
-            return Ok(place);
-        }
-        let server = &definitions.servers[server];
-        let close = similar::closest(name, server.tools.iter().map(|tool| &*tool.upstream.name));
-        let hint = if close.is_empty() { String::new() } else { format!(" Did you mean: {}?", close.join(", ")) };
-        Err(format!("error: no tool `{name}` on the `{}` server.{hint}", server.name))
+        self.inner.definitions.on_server(server, name)
     }
 }
 

@@ -138,6 +138,25 @@ fn walk(members: &Map<String, Value>, name: Option<&str>, describe: &dyn Fn(&str
     out
 }
 
+/// A schema with `edit` applied to the members of every schema in it, outer ones first.
+pub(super) fn map_schemas(schema: &Value, edit: &dyn Fn(&mut Map<String, Value>)) -> Value {
+    let Value::Object(members) = schema else { return schema.clone() };
+    let mut members = members.clone();
+    edit(&mut members);
+    for (key, value) in &mut members {
+        let inner: Vec<&mut Value> = match value {
+            Value::Object(named) if MAPS.contains(&key.as_str()) => named.values_mut().collect(),
+            Value::Array(items) if LISTS.contains(&key.as_str()) => items.iter_mut().collect(),
+            one @ Value::Object(_) if ONES.contains(&key.as_str()) => vec![one],
+            _ => continue,
+        };
+        for schema in inner {
+            *schema = map_schemas(schema, edit);
+        }
+    }
+    Value::Object(members)
+}
+
 /// True where a title says no more than the name: the same letters and digits, whatever case and punctuation.
 fn restates(title: &str, name: &str) -> bool {
     let letters =

@@ -5,6 +5,7 @@ pub mod contract;
 mod controls;
 pub mod definitions;
 mod digest;
+pub mod embed;
 mod fallback;
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -13,6 +14,7 @@ mod lazy;
 mod level;
 mod lossless;
 pub mod names;
+pub mod peers;
 mod raw;
 pub mod registry;
 mod sentences;
@@ -109,6 +111,8 @@ pub enum Affordance {
     SearchDirect,
     /// A search, then a call through a meta tool.
     SearchInvoke,
+    /// A search for names, then schemas, then a call through a meta tool.
+    SearchSchemaInvoke,
     /// Servers, then their tools, then schemas, then a call through a meta tool.
     Hierarchical,
     /// Results are digested; the definitions are those of raw.
@@ -146,6 +150,14 @@ pub struct ArmInfo {
     pub extra_trips: u32,
     /// Contract clauses it breaks by design.
     pub waivers: &'static [Waiver],
+    /// What its published description leaves open and is resolved here: where there is any, the numbers are ours.
+    pub gaps: &'static [&'static str],
+    /// What its author would object to.
+    pub objection: Option<&'static str>,
+    /// Whether it takes a place in a ranking, or is only shown.
+    pub ranked: bool,
+    /// Whether it sits inside the agent and is told what the user says. Every other arm sees calls alone.
+    pub hears: bool,
 }
 
 /// Where the levels come from.
@@ -161,6 +173,10 @@ impl ArmInfo {
             affordance: Affordance::Direct,
             extra_trips: 0,
             waivers,
+            gaps: &[],
+            objection: None,
+            ranked: true,
+            hears: false,
         }
     }
 }
@@ -175,6 +191,10 @@ pub trait Arm: Send + Sync {
     fn fallbacks(&self) -> BTreeMap<String, String> {
         BTreeMap::new()
     }
+    /// How its search ranks tools, where it has one.
+    fn ranker(&self) -> Option<&dyn peers::Ranker> {
+        None
+    }
 }
 
 /// One session of an arm: state for one task.
@@ -183,6 +203,12 @@ pub trait ArmSession: Send {
     fn surface(&self) -> &Arc<Surface>;
     /// True for meta tools that only inform (schemas, search, expand) and never forward: they come first in a turn.
     fn informs(&self, name: &str) -> bool;
+    /// The user has said this. Only arms that [hear](ArmInfo::hears) are told.
+    fn hear(&mut self, text: &str) {
+        let _ = text;
+    }
+    /// The model has answered and its calls follow: what was shown for that one request is not shown in the next.
+    fn begin_turn(&mut self) {}
     /// Takes one call of the model.
     fn call(&mut self, call: &ToolCall) -> CallOutcome;
     /// What the model reads of the last upstream call, and whether it is an error, where the arm itself has the answer;
@@ -240,6 +266,12 @@ pub enum ArmError {
         /// Why not.
         why: String,
     },
+    /// An arm that measures nearness by vectors was asked for without an embedder.
+    #[error("this arm needs an embedder; name one with --embedder CMD")]
+    NoEmbedder,
+    /// The embedder failed.
+    #[error(transparent)]
+    Embedder(#[from] crate::helper::HelperError),
     /// A definition could not be written as JSON.
     #[error("definition of `{tool}`: {source}")]
     Definition {

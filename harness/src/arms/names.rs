@@ -32,10 +32,12 @@ pub enum MetaKind {
     Invoke,
     /// Gives the exact original of a digested result.
     Expand,
+    /// Lists the tools.
+    List,
 }
 
 impl MetaKind {
-    const ALL: [Self; 3] = [Self::Schema, Self::Invoke, Self::Expand];
+    const ALL: [Self; 4] = [Self::Schema, Self::Invoke, Self::Expand, Self::List];
 
     /// The part of the name behind `server__`.
     pub fn suffix(self) -> &'static str {
@@ -43,6 +45,7 @@ impl MetaKind {
             Self::Schema => "get_tool_schema",
             Self::Invoke => "invoke_tool",
             Self::Expand => "expand",
+            Self::List => "list_tools",
         }
     }
 }
@@ -60,7 +63,7 @@ pub enum Named {
 #[derive(Debug)]
 pub struct Names {
     tools: Vec<Vec<String>>,
-    metas: Vec<[String; 3]>,
+    metas: Vec<[String; 4]>,
     known: HashMap<String, Named>,
 }
 
@@ -77,7 +80,7 @@ impl Names {
             .catalogs
             .iter()
             .map(|catalog| MetaKind::ALL.iter().map(|kind| legal(&catalog.server, kind.suffix())).collect());
-        let metas: Vec<[String; 3]> = settle(wanted.collect(), &mut taken)
+        let metas: Vec<[String; 4]> = settle(wanted.collect(), &mut taken)
             .into_iter()
             .map(|names| {
                 let mut names = names.into_iter();
@@ -105,11 +108,12 @@ impl Names {
 
     /// The name of a server's meta tool.
     pub fn meta(&self, server: usize, kind: MetaKind) -> &str {
-        let [schema, invoke, expand] = &self.metas[server];
+        let [schema, invoke, expand, list] = &self.metas[server];
         match kind {
             MetaKind::Schema => schema,
             MetaKind::Invoke => invoke,
             MetaKind::Expand => expand,
+            MetaKind::List => list,
         }
     }
 

@@ -3,19 +3,23 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Arm, ArmContext, ArmError, ArmInfo, Waiver,
+    Arm, ArmContext, ArmError, ArmId, ArmInfo, Waiver,
     controls::{self, PlantedLoss},
     definitions::Definitions,
     digest::{self, DigestArm},
+    embed::Embedder,
     lazy,
     level::LevelArm,
-    lossless, raw, summary,
+    lossless,
+    peers::{self, Materials},
+    raw, summary,
 };
 
 /// The built-in arms; any number of them share one set of definitions.
 pub struct Registry {
     context: ArmContext,
     definitions: Arc<Definitions>,
+    materials: Materials,
 }
 
 /// What there is to build.
@@ -28,6 +32,8 @@ enum Kind {
     PlantedLoss,
     NamesOnly,
     Digest { expands: bool },
+    Stacked { pinned: bool },
+    Peer(peers::Build),
 }
 
 /// What R and its repetition waive: their list is raw's, and one tool more per server.
@@ -35,7 +41,7 @@ const R_WAIVERS: &[Waiver] = &[Waiver::LargerThanL0];
 
 fn built_in() -> Vec<(ArmInfo, Kind)> {
     let r = |id, summary| digest::info(id, summary, R_WAIVERS);
-    vec![
+    let own = vec![
         (raw::info("raw", "the captured definitions, unchanged: the reference"), Kind::Raw),
         (lossless::info(), Kind::Lossless),
         (summary::info(), Kind::Summary),
@@ -48,12 +54,30 @@ fn built_in() -> Vec<(ArmInfo, Kind)> {
         (r("R", "long text results as digests, the original on request"), Kind::Digest { expands: true }),
         (r("R-again", "control: R a second time"), Kind::Digest { expands: true }),
         (r("R-no-expand", "control: R without its way back; must not be certified"), Kind::Digest { expands: false }),
-    ]
+        (stacked("L2+R", lazy::info(false)), Kind::Stacked { pinned: false }),
+        (stacked("L3+R", lazy::info(true)), Kind::Stacked { pinned: true }),
+    ];
+    own.into_iter().chain(peers::all().into_iter().map(|(info, build)| (info, Kind::Peer(build)))).collect()
+}
+
+/// R on top of a level.
+fn stacked(id: &str, level: ArmInfo) -> ArmInfo {
+    ArmInfo {
+        id: ArmId(id.to_owned()),
+        summary: "R on top of the level: lazy definitions and digested results",
+        waivers: &[Waiver::LargerThanL0, Waiver::Order],
+        ..level
+    }
 }
 
 /// What every built-in arm says of itself, in the order in which they are printed.
 pub fn all() -> Vec<ArmInfo> {
     built_in().into_iter().map(|(info, _)| info).collect()
+}
+
+/// What every arm says of itself that needs an embedder; [`Registry::with_embedder`] can build them too.
+pub fn embedded() -> Vec<ArmInfo> {
+    peers::embedded().into_iter().map(|(info, _)| info).collect()
 }
 
 /// Builds one arm. Several are built faster through one [`Registry`].
@@ -64,7 +88,21 @@ pub fn build(id: &str, context: &ArmContext) -> Result<Arc<dyn Arm>, ArmError> {
 impl Registry {
     /// Builds what the arms share.
     pub fn new(context: &ArmContext) -> Result<Self, ArmError> {
-        Ok(Self { definitions: Arc::new(Definitions::new(&context.catalogs)?), context: context.clone() })
+        let definitions = Arc::new(Definitions::new(&context.catalogs)?);
+        let materials = Materials::new(Arc::clone(&definitions), context.clone());
+        Ok(Self { context: context.clone(), definitions, materials })
+    }
+
+    /// The same with an embedder, for the arms that need one.
+    #[must_use]
+    pub fn with_embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.materials.set_embedder(embedder);
+        self
+    }
+
+    /// What tools are searched by, apart from any arm.
+    pub fn materials(&self) -> &Materials {
+        &self.materials
     }
 
     /// What the arms are built from.
@@ -74,8 +112,10 @@ impl Registry {
 
     /// Builds the arm of this name.
     pub fn build(&self, id: &str) -> Result<Arc<dyn Arm>, ArmError> {
+        let embedded = peers::embedded().into_iter().map(|(info, build)| (info, Kind::Peer(build)));
         let (info, kind) = built_in()
             .into_iter()
+            .chain(embedded)
             .find(|(info, _)| info.id.0 == id)
             .ok_or_else(|| ArmError::Unknown { id: id.to_owned() })?;
         let definitions = Arc::clone(&self.definitions);
@@ -96,6 +136,15 @@ impl Registry {
                 Arc::new(PlantedLoss::new(definitions, self.context.seed, self.context.planted_loss_ppm))
             }
             Kind::Digest { expands } => Arc::new(DigestArm::new(info, definitions, expands)?),
+            Kind::Stacked { pinned } => {
+                let blocks = if pinned {
+                    lazy::pinned_blocks(&self.definitions, &self.context)?
+                } else {
+                    lazy::blocks(&self.definitions)?
+                };
+                Arc::new(DigestArm::over(info, definitions, blocks)?)
+            }
+            Kind::Peer(build) => build(info, &self.materials)?,
         })
     }
 }

@@ -15,6 +15,7 @@ pub use planning::{LayoutArgs, PilotArgs, PowerArgs, SimulateArgs, TrialArgs};
 
 use super::{
     live::args::{LiveArgs, PlanArgs, ResumeArgs, RunsArgs},
+    mock_server::MockServerArgs,
     publish::args::{
         BundleArgs, CompletionsArgs, DiffArgs, KeyArgs, RescoreArgs, ShowArgs, SignArgs, VerdictArgs, VerifyArgs,
     },
@@ -159,8 +160,16 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Print the man page.
     Man,
+    /// Serve the scripted model over both wire formats, with bills and faults (docs/mock-server.md).
+    MockServer(MockServerArgs),
     /// List the arms.
     Arms(ArmsArgs),
+    /// What each arm's search surfaces, and what its definitions cost, without a model.
+    Retrieval(RetrievalArgs),
+    /// Which tools a search by meaning is likely to take for one another.
+    Rift(RiftArgs),
+    /// Many requests of one user in one session, scripted model: accuracy and cost by position.
+    Sessions(SessionsArgs),
     /// Capture the tool list of an MCP server, or look at catalogs for oddities.
     Catalog(CatalogArgs),
     /// Compare raw, built-in arms and compressors from outside on the same tasks.
@@ -331,6 +340,48 @@ pub enum YesNo {
     Yes,
     /// No.
     No,
+}
+
+/// `bench retrieval`.
+#[derive(Debug, Args)]
+pub struct RetrievalArgs {
+    /// Only these arms.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub arms: Vec<String>,
+    /// Number of tasks; by default the protocol's.
+    #[arg(long, value_name = "N")]
+    pub n: Option<u64>,
+    /// A program that turns texts into vectors, for the arms that need one: see `scripts/embedder.py`.
+    #[arg(long, value_name = "CMD")]
+    pub embedder: Option<String>,
+    /// A program that counts tokens, beside the tokenizers that are built in. May be given several times.
+    #[arg(long, value_name = "CMD")]
+    pub tokenizer: Vec<String>,
+    /// Time searches at 28, 500 and 2,000 tools too.
+    #[arg(long)]
+    pub latency: bool,
+}
+
+/// `bench sessions`.
+#[derive(Debug, Args)]
+pub struct SessionsArgs {
+    /// Only these arms.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub arms: Vec<String>,
+    /// Behaviour of the scripted model.
+    #[arg(long, value_name = "BEHAVIOUR", default_value = "oracle")]
+    pub mock: Behaviour,
+    /// Number of sessions.
+    #[arg(long, value_name = "N", default_value_t = 25)]
+    pub sessions: u64,
+}
+
+/// `bench rift`.
+#[derive(Debug, Args)]
+pub struct RiftArgs {
+    /// A program that turns texts into vectors; by default nearness is that of words.
+    #[arg(long, value_name = "CMD")]
+    pub embedder: Option<String>,
 }
 
 /// `bench arms`.

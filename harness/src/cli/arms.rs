@@ -1,12 +1,17 @@
 //! `bench arms`: list the arms, or hold them to their contract.
 
+use std::cell::Cell;
+
 use super::{
     args::{ArmsAction, ArmsArgs},
     failure::Failure,
     output::Output,
 };
 use crate::{
-    arms::{contract, registry},
+    arms::{
+        contract,
+        registry::{self, Registry},
+    },
     exit,
     inputs::Inputs,
     plan,
@@ -21,13 +26,26 @@ pub(super) fn run(args: &ArmsArgs, inputs: &Inputs, output: &mut Output) -> Resu
 }
 
 fn list(output: &mut Output) -> Result<u8, Failure> {
-    let arms = registry::all();
+    let arms: Vec<_> = registry::all().into_iter().chain(registry::embedded()).collect();
     if output.json {
         output.document(&arms)?;
         return Ok(exit::OK);
     }
     for arm in arms {
-        writeln!(output.product(), "{:<14} +{} trips  {}", arm.id.0, arm.extra_trips, arm.summary)?;
+        let affordance = serde_json::to_value(arm.affordance)?;
+        let affordance = affordance.as_str().unwrap_or_default();
+        writeln!(output.product(), "{:<26} {affordance:<20} +{} trips  {}", arm.id.0, arm.extra_trips, arm.summary)?;
+        let mut more = vec![format!("source: {}", arm.source)];
+        if !arm.gaps.is_empty() {
+            more.push(format!("ours: {}", arm.gaps.join("; ")));
+        }
+        more.extend(arm.objection.map(|objection| format!("objection: {objection}")));
+        if !arm.ranked {
+            more.push("shown, not ranked".to_owned());
+        }
+        for line in more {
+            writeln!(output.product(), "    {line}")?;
+        }
     }
     Ok(exit::OK)
 }
@@ -37,8 +55,15 @@ pub(super) fn breaches(inputs: &Inputs, ids: &[&str]) -> Result<Vec<contract::Fi
     let seeds = plan::SuiteSeeds::derive(&inputs.protocol, &inputs.protocol.seeds.primary)?;
     let context = plan::arm_context(inputs, &seeds);
     let mut findings = Vec::new();
+    // Arms are built twice to see whether they come out the same, from materials that are built twice too.
+    let registries = [Registry::new(&context)?, Registry::new(&context)?];
+    let contract = contract::Contract::new(&context)?;
     for id in ids {
-        findings.extend(contract::check(&context, &|context| registry::build(id, context))?);
+        let builds = Cell::new(0);
+        findings.extend(contract.check(&|_| {
+            builds.set(builds.get() + 1);
+            registries[builds.get() % registries.len()].build(id)
+        })?);
     }
     Ok(findings)
 }

@@ -11,6 +11,7 @@ mod explain;
 mod failure;
 mod import;
 mod live;
+mod mock_server;
 mod output;
 mod pilot;
 mod power;
@@ -19,6 +20,9 @@ mod protocol;
 mod publish;
 mod replay_server;
 mod report;
+mod retrieval;
+mod rift;
+mod sessions;
 mod simulate;
 mod stats;
 mod surface;
@@ -76,6 +80,7 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         Some(Command::Plan(args)) => live::plan(args, &cli.global, &inputs, output),
         Some(Command::Resume(args)) => live::resume(args, output),
         Some(Command::Runs(args)) => live::runs(args, &inputs, output),
+        Some(Command::MockServer(args)) => mock_server::run(args, &inputs, output),
         Some(Command::Tasks(args)) => tasks::run(args, &inputs, output),
         Some(Command::Surface(args)) => surface::run(args, &inputs, output),
         Some(Command::Definitions(args)) => definitions::run(args, &inputs, output),
@@ -96,6 +101,9 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         Some(Command::Completions(args)) => publish::shell::completions(args, output),
         Some(Command::Man) => publish::shell::man(output),
         Some(Command::Arms(args)) => arms::run(args, &inputs, output),
+        Some(Command::Retrieval(args)) => retrieval::run(args, &inputs, output),
+        Some(Command::Rift(args)) => rift::run(args, &inputs, output),
+        Some(Command::Sessions(args)) => sessions::run(args, &inputs, output),
         Some(Command::Catalog(args)) => catalog::run(args, &inputs, output),
         Some(Command::Compare(args)) => compare::run(args, &cli.global, &inputs, output),
         Some(Command::Doctor(args)) => doctor::run(args, output),

@@ -72,8 +72,13 @@ impl<'a> AnswerEpisode<'a> {
     }
 
     pub(super) fn finish(self) -> EpisodeRecord {
+        self.into_parts().0
+    }
+
+    /// The line of the record, scored, and what a session goes on with.
+    pub(super) fn into_parts(self) -> (EpisodeRecord, Box<dyn ArmSession>, Vec<Entry>) {
         let right = self.answer.as_deref().is_some_and(|given| given == answer::normalise(&self.task.gold.answer));
-        let mut record = self.common.record();
+        let (mut record, session, entries) = self.common.into_parts();
         record.answer = self.answer;
         if record.end != End::Missing {
             let right = right && record.end == End::Talked;
@@ -84,11 +89,12 @@ impl<'a> AnswerEpisode<'a> {
                 look_first_ok: right,
             }));
         }
-        record
+        (record, session, entries)
     }
 }
 
-fn answer_of(id: String, result: &ToolResult) -> CallAnswer {
+/// A result as the model reads it.
+pub(super) fn answer_of(id: String, result: &ToolResult) -> CallAnswer {
     let text = result
         .content
         .iter()

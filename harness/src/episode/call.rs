@@ -4,14 +4,20 @@ use std::sync::Arc;
 
 use bench_protocol::spec::EpisodeRule;
 use bench_results::record::{CallRecord, End, EpisodeRecord, Route};
-use bench_tasks::{catalog::Catalogs, task::Task};
+use bench_tasks::{catalog::Catalogs, result::ToolResult, task::Task};
 use serde_json::{Map, Value};
 
-use super::{Common, score};
+use super::{Common, answer::answer_of, score};
 use crate::{
     arms::{ArmSession, CallOutcome, ToolCall},
     wire::{CallAnswer, Entry, Reply, ReplyCall},
 };
+
+/// What tools answer, where more is wanted than that they were called.
+pub trait ResultSource: Sync {
+    /// The result of a tool for what the user asked; `None` where a confirmation will do.
+    fn result(&self, server: &str, tool: &str, request: &str) -> Option<ToolResult>;
+}
 
 /// One tool task under one arm.
 pub struct CallEpisode<'a> {
@@ -19,6 +25,7 @@ pub struct CallEpisode<'a> {
     task: &'a Task,
     catalogs: &'a Catalogs,
     rule: &'a EpisodeRule,
+    results: Option<&'a dyn ResultSource>,
     invalid_calls: u32,
 }
 
@@ -48,14 +55,34 @@ impl<'a> CallEpisode<'a> {
         catalogs: &'a Catalogs,
         rule: &'a EpisodeRule,
     ) -> Self {
-        let entries = vec![Entry::User(task.utterance.clone())];
+        Self::within(task, arm, session, Vec::new(), catalogs, rule)
+    }
+
+    /// An episode in a session that goes on: the user's words follow what was said before.
+    pub fn within(
+        task: &'a Task,
+        arm: Arc<str>,
+        session: Box<dyn ArmSession>,
+        mut entries: Vec<Entry>,
+        catalogs: &'a Catalogs,
+        rule: &'a EpisodeRule,
+    ) -> Self {
+        entries.push(Entry::User(task.utterance.clone()));
         Self {
             common: Common::new(task.id.clone(), arm, session, entries, rule),
             task,
             catalogs,
             rule,
+            results: None,
             invalid_calls: 0,
         }
+    }
+
+    /// Valid calls are answered from here.
+    #[must_use]
+    pub fn answered_from(mut self, results: &'a dyn ResultSource) -> Self {
+        self.results = Some(results);
+        self
     }
 
     pub(super) fn accept(&mut self, reply: &Reply) {
@@ -112,10 +139,12 @@ impl<'a> CallEpisode<'a> {
         let mut why_invalid = None;
         for call in upstream {
             let why = self.why_invalid(&call.server, &call.tool, &call.arguments);
-            let (text, is_error) =
-                call.reply.unwrap_or_else(|| (why.clone().unwrap_or_else(|| "ok".to_owned()), why.is_some()));
-            answers[call.position] =
-                Some(CallAnswer { id: calls[call.position].id.clone(), text: vec![text], is_error });
+            let id = calls[call.position].id.clone();
+            answers[call.position] = Some(match (&call.reply, &why) {
+                (Some((text, is_error)), _) => CallAnswer { id, text: vec![text.clone()], is_error: *is_error },
+                (None, Some(why)) => CallAnswer { id, text: vec![why.clone()], is_error: true },
+                (None, None) => self.answer(id, &call),
+            });
             if why_invalid.is_none() {
                 why_invalid = Some(why.clone());
             }
@@ -138,6 +167,14 @@ impl<'a> CallEpisode<'a> {
         };
     }
 
+    fn answer(&mut self, id: String, call: &Upstream) -> CallAnswer {
+        let result = self.results.and_then(|results| results.result(&call.server, &call.tool, &self.task.utterance));
+        match result {
+            Some(result) => answer_of(id, &self.common.session.digest(&call.server, &call.tool, &result)),
+            None => CallAnswer { id, text: vec!["ok".to_owned()], is_error: false },
+        }
+    }
+
     fn why_invalid(&self, server: &str, tool: &str, arguments: &Map<String, Value>) -> Option<String> {
         match self.catalogs.tool(server, tool) {
             Some(definition) => definition.validate(arguments).err(),
@@ -146,11 +183,16 @@ impl<'a> CallEpisode<'a> {
     }
 
     pub(super) fn finish(self) -> EpisodeRecord {
-        let mut record = self.common.record();
+        self.into_parts().0
+    }
+
+    /// The line of the record, scored, and what the session goes on with: the arm's session and the conversation.
+    pub(super) fn into_parts(self) -> (EpisodeRecord, Box<dyn ArmSession>, Vec<Entry>) {
+        let (mut record, session, entries) = self.common.into_parts();
         if record.end != End::Missing {
             let score = score::call(self.task, self.catalogs, &self.rule.look_first, &record);
             record.set_score(Some(score));
         }
-        record
+        (record, session, entries)
     }
 }

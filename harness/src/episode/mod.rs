@@ -13,7 +13,7 @@ use bench_results::record::{CallRecord, End, EpisodeRecord, Usage};
 use bench_tasks::task::TaskId;
 
 pub use answer::AnswerEpisode;
-pub use call::CallEpisode;
+pub use call::{CallEpisode, ResultSource};
 
 use crate::{
     arms::ArmSession,
@@ -82,6 +82,15 @@ impl Episode<'_> {
         self.common_mut().billed += billed;
     }
 
+    /// The episode's line of the record, scored, and what a session goes on with: the arm's session and the
+    /// conversation.
+    pub fn into_parts(self) -> (EpisodeRecord, Box<dyn ArmSession>, Vec<Entry>) {
+        match self {
+            Self::Call(episode) => episode.into_parts(),
+            Self::Answer(episode) => episode.into_parts(),
+        }
+    }
+
     /// The episode's line of the record, scored.
     pub fn finish(self) -> EpisodeRecord {
         match self {
@@ -132,6 +141,7 @@ impl Common {
     /// Counts the turn and ends the episode where the reply itself ends it: refused, cut, context full, unparsable.
     fn receive(&mut self, reply: &Reply) {
         self.turns += 1;
+        self.session.begin_turn();
         self.usage.add(reply.usage.unwrap_or_default());
         self.entries.push(Entry::Assistant(reply.content.clone()));
         self.end = match reply.stop {
@@ -154,8 +164,8 @@ impl Common {
         }
     }
 
-    fn record(self) -> EpisodeRecord {
-        EpisodeRecord {
+    fn into_parts(self) -> (EpisodeRecord, Box<dyn ArmSession>, Vec<Entry>) {
+        let record = EpisodeRecord {
             task: self.task,
             arm: self.arm,
             turns: self.turns,
@@ -171,6 +181,7 @@ impl Common {
             arguments: None,
             first_call_ok: None,
             look_first_ok: None,
-        }
+        };
+        (record, self.session, self.entries)
     }
 }

@@ -191,6 +191,10 @@ impl ExternalArm {
             affordance: if direct { Affordance::Direct } else { Affordance::IndexSchemaInvoke },
             extra_trips: if direct { 0 } else { 2 },
             waivers: WAIVERS,
+            gaps: &[],
+            objection: None,
+            ranked: true,
+            hears: false,
         };
         Self { info, shared: Arc::new(shared) }
     }

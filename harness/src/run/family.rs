@@ -65,12 +65,16 @@ impl AnyTask {
         rule: &'a EpisodeRule,
     ) -> Result<Episode<'a>, ArmError> {
         let id: Arc<str> = arm.info().id.0.as_str().into();
+        let mut session = arm.open(match self {
+            Self::Tool(_) => Scope::Catalogs,
+            Self::Result(task) => Scope::Tool { server: &task.server, tool: &task.tool },
+        })?;
+        if arm.info().hears {
+            session.hear(self.utterance());
+        }
         Ok(match self {
-            Self::Tool(task) => Episode::Call(CallEpisode::new(task, id, arm.open(Scope::Catalogs)?, catalogs, rule)),
-            Self::Result(task) => {
-                let scope = Scope::Tool { server: &task.server, tool: &task.tool };
-                Episode::Answer(AnswerEpisode::new(task, id, arm.open(scope)?, rule))
-            }
+            Self::Tool(task) => Episode::Call(CallEpisode::new(task, id, session, catalogs, rule)),
+            Self::Result(task) => Episode::Answer(AnswerEpisode::new(task, id, session, rule)),
         })
     }
 }

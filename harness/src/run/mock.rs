@@ -8,7 +8,7 @@ use bench_protocol::{rng::Seed, spec::MockNoise};
 use bench_results::record::DrawId;
 
 use super::{
-    family::{AnyTask, Family},
+    family::{AnyTask, Family, TaskSource},
     offline::InProcessModel,
     prepare::Prepared,
 };
@@ -22,6 +22,11 @@ impl Mock {
         Self::with_noise(behaviour, Noise::new(self::rates(rates), prepared.seeds.mock), prepared)
     }
 
+    /// Any scripted model.
+    pub fn scripted(model: ScriptedModel) -> Self {
+        Self(model)
+    }
+
     /// As [`Self::new`], with noise of one's own: planted losses, for instance.
     pub fn with_noise(behaviour: Behaviour, noise: Noise, prepared: &Prepared) -> Self {
         Self::knowing(behaviour, noise, &prepared.families)
@@ -33,7 +38,7 @@ impl Mock {
     }
 
     fn knowing(behaviour: Behaviour, noise: Noise, families: &[Family]) -> Self {
-        let key = families.iter().map(key_of).fold(AnswerKey::default(), AnswerKey::merge);
+        let key = families.iter().map(|family| answer_key(&family.tasks)).fold(AnswerKey::default(), AnswerKey::merge);
         Self(ScriptedModel::new(behaviour, Arc::new(key), noise))
     }
 }
@@ -59,8 +64,9 @@ pub fn rates(noise: &MockNoise) -> Rates {
     }
 }
 
-fn key_of(family: &Family) -> AnswerKey {
-    let tasks: Vec<AnyTask> = (0..family.tasks.len()).filter_map(|index| family.tasks.task(index)).collect();
+/// The answer key to these tasks.
+pub fn answer_key(tasks: &TaskSource) -> AnswerKey {
+    let tasks: Vec<AnyTask> = (0..tasks.len()).filter_map(|index| tasks.task(index)).collect();
     let tools = AnswerKey::of_tasks(tasks.iter().filter_map(|task| match task {
         AnyTask::Tool(task) => Some(task),
         AnyTask::Result(_) => None,

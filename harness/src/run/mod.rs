@@ -9,4 +9,5 @@ pub mod pilot;
 pub mod planted;
 pub mod prepare;
 pub mod recorder;
+pub mod sessions;
 pub mod trace;

@@ -70,7 +70,8 @@ pub(super) fn by_words(scene: &Scene<'_>) -> ByWords {
     let (mut found, mut servers) = (Vec::new(), Vec::new());
     let (mut searched, mut listed) = (false, false);
     let mut servers_asked = false;
-    for exchange in &scene.request.conversation.exchanges {
+    let conversation = &scene.request.conversation;
+    for exchange in conversation.exchanges.iter().skip(conversation.since) {
         let Some(meta) = tools.meta_named(exchange.name) else { continue };
         let input: Map<String, Value> = serde_json::from_str(exchange.input.get()).unwrap_or_default();
         let label = meta.server.as_deref().filter(|label| tools.is_label_of_one(label));

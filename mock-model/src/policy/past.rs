@@ -1,4 +1,5 @@
-//! What has happened in the conversation so far, as far as a wanted call is concerned.
+//! What has happened in the conversation so far, as far as a wanted call is concerned: calls since the user spoke last,
+//! and everything that was ever read.
 
 use serde_json::{Map, Value};
 
@@ -38,7 +39,9 @@ impl<'s> Past<'s> {
     pub(super) fn of(scene: &'s Scene<'_>, server: &str, tool: &str) -> Self {
         let mut past = Self::default();
         let names = spellings(server, tool);
-        for exchange in &scene.request.conversation.exchanges {
+        let conversation = &scene.request.conversation;
+        for (at, exchange) in conversation.exchanges.iter().enumerate() {
+            let now = at >= conversation.since;
             let meta = scene.request.tools.meta_named(exchange.name);
             let input = || serde_json::from_str::<Map<String, Value>>(exchange.input.get()).unwrap_or_default();
             let text = (!exchange.is_error).then_some(&*exchange.text);
@@ -54,6 +57,8 @@ impl<'s> Past<'s> {
                         past.fetched.extend(text);
                     }
                 }
+                // What an earlier search brought out may be gone again: one searches anew.
+                Some(MetaKind::Search { .. }) if !now => {}
                 Some(MetaKind::Search { query }) => {
                     let asked = input().get(query).and_then(Value::as_str).unwrap_or_default().to_owned();
                     past.steps.queries.push(asked);
@@ -71,6 +76,7 @@ impl<'s> Past<'s> {
                     past.steps.queries.clear();
                 }
                 Some(MetaKind::Expand { .. }) => {}
+                Some(MetaKind::Invoke { .. }) | None if !now => {}
                 Some(MetaKind::Invoke { .. }) | None => {
                     if exchange.is_error {
                         past.failed += 1;

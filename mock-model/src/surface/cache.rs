@@ -35,8 +35,12 @@ impl ToolCache {
     }
 
     /// Reads and checks a list, and keeps it. What the API would refuse is not kept.
-    pub(crate) fn read(&self, raw: &RawValue) -> Result<Arc<ToolList>, WireError> {
-        let list = Arc::new(ToolList::read(raw)?);
+    pub(crate) fn read(
+        &self,
+        raw: &RawValue,
+        read: fn(&RawValue) -> Result<ToolList, WireError>,
+    ) -> Result<Arc<ToolList>, WireError> {
+        let list = Arc::new(read(raw)?);
         let mut lists = self.lists.write().unwrap_or_else(PoisonError::into_inner);
         if !lists.iter().any(|known| known.raw == list.raw) {
             if lists.len() == CAPACITY {
@@ -59,7 +63,7 @@ mod tests {
     #[test]
     fn a_list_is_found_by_its_bytes_and_only_as_a_whole_value() {
         let cache = ToolCache::default();
-        let read = cache.read(&list(1)).unwrap();
+        let read = cache.read(&list(1), ToolList::read).unwrap();
         let found = |rest: String| cache.find(rest.as_bytes()).is_some_and(|found| Arc::ptr_eq(&found, &read));
         assert!(found(format!("{},\"system\":1}}", list(1))) && found(format!("{}}}", list(1))));
         assert!(!found(list(1).to_string()) && !found(format!("{} }}", list(1))) && !found(format!("{}}}", list(2))));
@@ -69,8 +73,8 @@ mod tests {
     fn the_oldest_list_makes_room() {
         let cache = ToolCache::default();
         for n in 0..=CAPACITY {
-            cache.read(&list(n)).unwrap();
-            cache.read(&list(n)).unwrap();
+            cache.read(&list(n), ToolList::read).unwrap();
+            cache.read(&list(n), ToolList::read).unwrap();
         }
         assert!(cache.find(format!("{}}}", list(0)).as_bytes()).is_none());
         assert!(cache.find(format!("{}}}", list(1)).as_bytes()).is_some());

@@ -75,15 +75,15 @@ pub(crate) struct Listed {
 
 const TOOL_NAMES: [&str; 8] =
     ["tool_name", "toolName", "tool", "tool_id", "toolId", "command_name", "commandName", "function_name"];
-const TOOL_NAME_LISTS: [&str; 4] = ["tool_names", "toolNames", "command_names", "commandNames"];
+const TOOL_NAME_LISTS: [&str; 5] = ["tool_names", "toolNames", "command_names", "commandNames", "names"];
 const ARGUMENTS: [&str; 7] = ["arguments", "args", "tool_arguments", "tool_input", "parameters", "params", "input"];
-const QUERIES: [&str; 4] = ["query", "q", "keywords", "intent"];
+const QUERIES: [&str; 6] = ["query", "q", "keywords", "intent", "task", "tool_description"];
 const SERVERS: [&str; 6] = ["server", "server_name", "serverName", "mcp_name", "mcp", "namespace"];
 
 /// Words of a meta tool's own name that say what it does.
 const CALLS: [&str; 5] = ["call", "invoke", "execute", "run", "use"];
 const LOOKS: [&str; 7] = ["describe", "schema", "schemas", "inspect", "metadata", "details", "definition"];
-const SEEKS: [&str; 4] = ["search", "find", "discover", "query"];
+const SEEKS: [&str; 5] = ["search", "find", "discover", "query", "retrieve"];
 const LISTS: [&str; 3] = ["list", "browse", "index"];
 const LISTED: [&str; 4] = ["tools", "commands", "functions", "actions"];
 const CONNECTS: [&str; 5] = ["connect", "activate", "load", "enable", "open"];

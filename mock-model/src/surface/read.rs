@@ -9,7 +9,7 @@ use serde::{
 use serde_json::value::RawValue;
 
 use super::{Tool, ToolList, meta::Meta};
-use crate::wire::error::WireError;
+use crate::wire::{error::WireError, request::CacheControl};
 
 /// Longest tool or property name.
 const MAX_NAME: usize = 64;
@@ -24,7 +24,7 @@ struct WireTool<'a> {
     description: Option<String>,
     #[serde(borrow)]
     input_schema: Option<&'a RawValue>,
-    cache_control: Option<IgnoredAny>,
+    cache_control: Option<CacheControl>,
     #[serde(rename = "strict")]
     _strict: Option<IgnoredAny>,
     #[serde(rename = "defer_loading")]
@@ -91,9 +91,9 @@ impl ToolList {
             serde_json::from_str(raw.get()).map_err(|error| WireError::field("tools", error.to_string()))?;
         let mut by_name = HashMap::with_capacity(wire.len());
         let mut tools = Vec::with_capacity(wire.len());
-        let mut breakpoints = 0;
+        let mut marks = Vec::new();
         for (index, tool) in wire.into_iter().enumerate() {
-            breakpoints += usize::from(tool.cache_control.is_some());
+            marks.extend(tool.cache_control.map(|mark| (index, mark.ttl())));
             let tool = check(index, tool)?;
             if by_name.insert(tool.name.clone(), index).is_some() {
                 return Err(WireError::field("tools", "Tool names must be unique."));
@@ -103,12 +103,13 @@ impl ToolList {
         let metas = tools.iter().enumerate().filter_map(|(index, tool)| Meta::of(index, tool)).collect();
         Ok(Self {
             raw: raw.get().into(),
-            breakpoints,
+            marks,
             tools,
             by_name,
             metas,
             listed: OnceLock::new(),
             words: OnceLock::new(),
+            links: OnceLock::new(),
         })
     }
 }

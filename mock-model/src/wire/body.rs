@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
 use super::{
     conversation::Conversation,
     error::WireError,
@@ -18,6 +21,15 @@ pub(crate) struct Sizes {
     pub(crate) body: usize,
     /// Bytes of tool list and system prompt, where a breakpoint stands behind them; else 0.
     pub(crate) cached_prefix: usize,
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// An answer of the model.
+    Complete,
+    /// A count of its tokens: no output limit is needed, and a forced call is none of the script's business.
+    Count,
 }
 
 /// A request that the API would take.
@@ -52,20 +64,39 @@ impl<'b> Split<'b> {
 
     /// Reads the request. What was cut out counts only where the reader, too, found the top-level field `tools` there:
     /// the same bytes could stand deep inside a message.
-    pub(crate) fn read(&self, cache: &ToolCache) -> Result<(Request<'_>, Arc<ToolList>), WireError> {
+    pub(crate) fn read<'s, R: ShowsTools<'s>>(&'s self, cache: &ToolCache) -> Result<(R, Arc<ToolList>), WireError> {
         if let Some((rest, start, list)) = &self.rest
-            && let Ok(request) = serde_json::from_slice::<Request<'_>>(rest)
-            && request.tools.is_some_and(|raw| raw.get().as_ptr() == rest[*start..].as_ptr())
+            && let Ok(request) = serde_json::from_slice::<R>(rest)
+            && request.tools().is_some_and(|raw| raw.get().as_ptr() == rest[*start..].as_ptr())
         {
             return Ok((request, Arc::clone(list)));
         }
-        let request: Request<'_> =
+        let request: R =
             serde_json::from_slice(self.body).map_err(|error| WireError::Body { why: error.to_string() })?;
-        let list = match request.tools {
+        let list = match request.tools() {
             None => Arc::new(ToolList::default()),
-            Some(raw) => cache.read(raw)?,
+            Some(raw) => cache.read(raw, R::read_tools)?,
         };
         Ok((request, list))
+    }
+}
+
+/// A request of either format, as far as its tool list goes.
+pub(crate) trait ShowsTools<'a>: Deserialize<'a> {
+    /// The list, unread.
+    fn tools(&self) -> Option<&'a RawValue>;
+
+    /// Reads and checks a list of this format.
+    fn read_tools(raw: &RawValue) -> Result<ToolList, WireError>;
+}
+
+impl<'a> ShowsTools<'a> for Request<'a> {
+    fn tools(&self) -> Option<&'a RawValue> {
+        self.tools
+    }
+
+    fn read_tools(raw: &RawValue) -> Result<ToolList, WireError> {
+        ToolList::read(raw)
     }
 }
 
@@ -83,10 +114,14 @@ pub(crate) fn check<'r, 'b>(
     request: &'r Request<'b>,
     tools: Arc<ToolList>,
     body: usize,
+    purpose: Purpose,
 ) -> Result<Checked<'r, 'b>, WireError> {
     let required = |name: &str| WireError::field(name, "Field required");
     let model = request.model.as_deref().ok_or_else(|| required("model"))?;
-    let max_tokens = request.max_tokens.ok_or_else(|| required("max_tokens"))?;
+    let max_tokens = match purpose {
+        Purpose::Complete => request.max_tokens.ok_or_else(|| required("max_tokens"))?,
+        Purpose::Count => 0,
+    };
     let messages = request.messages.as_deref().ok_or_else(|| required("messages"))?;
     if let Some(temperature) = request.temperature
         && !(0.0..=1.0).contains(&temperature)
@@ -103,6 +138,7 @@ pub(crate) fn check<'r, 'b>(
         match choice.kind.as_str() {
             "auto" => {}
             "none" => tools = Arc::new(ToolList::default()),
+            "any" | "tool" if purpose == Purpose::Count => {}
             other => {
                 return Err(WireError::field(
                     "tool_choice",

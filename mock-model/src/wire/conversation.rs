@@ -11,8 +11,10 @@ use super::{
 
 /// A checked conversation.
 pub(crate) struct Conversation<'r, 'b> {
-    /// Text of the first turn.
+    /// What the user said last.
     pub(crate) user: Cow<'r, str>,
+    /// Number of exchanges before that.
+    pub(crate) since: usize,
     /// Calls with their results, in order.
     pub(crate) exchanges: Vec<Exchange<'r, 'b>>,
 }
@@ -47,6 +49,7 @@ impl<'r, 'b> Conversation<'r, 'b> {
             return Err(WireError::field("messages.0", "the first message must use the user role"));
         }
         let mut ids = BTreeSet::new();
+        let (mut user, mut since) = (Cow::Borrowed(""), 0);
         let mut exchanges = Vec::new();
         let mut pending: Vec<Pending<'r, 'b>> = Vec::new();
         let last = messages.len() - 1;
@@ -75,6 +78,10 @@ impl<'r, 'b> Conversation<'r, 'b> {
                     let spoke_first = matches!(messages[position].content, Content::Text(_));
                     take_results(blocks, spoke_first, position, &mut pending)?;
                     exchanges.extend(pending.drain(..).map(Pending::exchange));
+                    let said = messages[position..end].iter().map(|message| message.content.text());
+                    if let Some(said) = said.filter(|text| !text.is_empty()).last() {
+                        (user, since) = (said, exchanges.len());
+                    }
                 }
             }
             position = end;
@@ -82,7 +89,7 @@ impl<'r, 'b> Conversation<'r, 'b> {
         if let Some(call) = pending.first() {
             return Err(without_result(messages.len(), call.id));
         }
-        Ok(Self { user: messages[0].content.text(), exchanges })
+        Ok(Self { user, since, exchanges })
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::body::Sizes;
 
 /// Bytes that count as one token. A stand-in: usage of a scripted model is evidence of nothing.
-const BYTES_PER_TOKEN: usize = 4;
+pub(crate) const BYTES_PER_TOKEN: usize = 4;
 
 /// Tokens below which a prefix is not cached; the primary model's threshold.
 const CACHE_MINIMUM: usize = 4_096;
@@ -31,19 +31,99 @@ pub(crate) struct Call {
     pub(crate) input: Value,
 }
 
+/// A content block.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Block {
+    /// Prose.
+    Text {
+        /// The words.
+        text: String,
+    },
+    /// A call.
+    ToolUse {
+        /// Its id.
+        id: String,
+        /// The shown name.
+        name: String,
+        /// The arguments.
+        input: Value,
+    },
+}
+
+/// Why a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StopReason {
+    /// It was over.
+    EndTurn,
+    /// It calls.
+    ToolUse,
+    /// It ran into the output limit.
+    MaxTokens,
+    /// It was refused.
+    Refusal,
+}
+
+/// A turn with its ids, cut at the output limit.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Said {
+    /// Names the message; differs between turns.
+    pub(crate) id: u64,
+    pub(crate) content: Vec<Block>,
+    pub(crate) stop: StopReason,
+    /// Output tokens.
+    pub(crate) output: usize,
+}
+
+impl Turn {
+    /// The turn as it is sent. `id` names message and calls, and must differ between turns.
+    pub(crate) fn said(self, id: u64, max_tokens: u64) -> Said {
+        let blocks = |calls: Vec<Call>| {
+            let block = |(n, call): (usize, Call)| Block::ToolUse {
+                id: format!("toolu_{id:016x}{n}"),
+                name: call.name,
+                input: call.input,
+            };
+            calls.into_iter().enumerate().map(block).collect()
+        };
+        let (mut content, mut stop) = match self {
+            Self::Text(text) => (vec![Block::Text { text }], StopReason::EndTurn),
+            Self::Calls(calls) => (blocks(calls), StopReason::ToolUse),
+            Self::Cut(calls) => (blocks(calls), StopReason::MaxTokens),
+            Self::Refusal => (Vec::new(), StopReason::Refusal),
+        };
+        let mut output = output_tokens(&content);
+        if output as u64 > max_tokens {
+            stop = StopReason::MaxTokens;
+            output = usize::try_from(max_tokens).unwrap_or(output);
+            truncate(&mut content, output * BYTES_PER_TOKEN);
+        }
+        Said { id, content, stop, output }
+    }
+}
+
+impl Said {
+    /// Counts the output anew, after the content was changed.
+    pub(crate) fn recount(&mut self) {
+        self.output = output_tokens(&self.content);
+    }
+}
+
 #[derive(Serialize)]
-struct Message<'a> {
+struct Message<'a, U> {
     id: String,
     #[serde(rename = "type")]
     kind: &'static str,
     role: &'static str,
     model: &'a str,
-    content: Vec<Block>,
-    stop_reason: &'static str,
+    content: &'a [Block],
+    stop_reason: StopReason,
     stop_sequence: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stop_details: Option<StopDetails>,
-    usage: Usage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<U>,
 }
 
 #[derive(Serialize)]
@@ -55,13 +135,6 @@ struct StopDetails {
 }
 
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
-    Text { text: String },
-    ToolUse { id: String, name: String, input: Value },
-}
-
-#[derive(Serialize)]
 struct Usage {
     input_tokens: usize,
     cache_creation_input_tokens: usize,
@@ -70,60 +143,40 @@ struct Usage {
     service_tier: &'static str,
 }
 
-impl Turn {
-    fn parts(self, id: u64) -> (Vec<Block>, &'static str) {
-        let blocks = |calls: Vec<Call>| {
-            let block = |(n, call): (usize, Call)| Block::ToolUse {
-                id: format!("toolu_{id:016x}{n}"),
-                name: call.name,
-                input: call.input,
-            };
-            calls.into_iter().enumerate().map(block).collect()
-        };
-        match self {
-            Self::Text(text) => (vec![Block::Text { text }], "end_turn"),
-            Self::Calls(calls) => (blocks(calls), "tool_use"),
-            Self::Cut(calls) => (blocks(calls), "max_tokens"),
-            Self::Refusal => (Vec::new(), "refusal"),
-        }
-    }
-}
-
-/// The response body. `id` names message and calls, and must differ between turns.
-///
-/// Usage: four bytes are a token. A prefix behind a breakpoint counts as read from a warm cache where it reaches the
-/// primary model's minimum, since a model without state cannot know whether it saw the prefix before.
-pub(crate) fn write(turn: Turn, id: u64, model: &str, max_tokens: u64, sizes: &Sizes) -> Vec<u8> {
-    let (mut content, mut stop_reason) = turn.parts(id);
-    let mut output = output_tokens(&content);
-    if output as u64 > max_tokens {
-        stop_reason = "max_tokens";
-        output = usize::try_from(max_tokens).unwrap_or(output);
-        truncate(&mut content, output * BYTES_PER_TOKEN);
-    }
-    let prompt = sizes.body.div_ceil(BYTES_PER_TOKEN);
-    let prefix = sizes.cached_prefix / BYTES_PER_TOKEN;
-    let read = if prefix >= CACHE_MINIMUM { prefix.min(prompt) } else { 0 };
+/// The response body, with this usage object or none.
+pub(crate) fn message(said: &Said, model: &str, usage: Option<impl Serialize>) -> Vec<u8> {
     let refusal = StopDetails { kind: "refusal", category: None, explanation: None };
     let message = Message {
-        id: format!("msg_{id:016x}"),
+        id: format!("msg_{:016x}", said.id),
         kind: "message",
         role: "assistant",
         model,
-        content,
-        stop_reason,
+        content: &said.content,
+        stop_reason: said.stop,
         stop_sequence: None,
-        stop_details: (stop_reason == "refusal").then_some(refusal),
-        usage: Usage {
-            input_tokens: prompt - read,
-            cache_creation_input_tokens: 0,
-            cache_read_input_tokens: read,
-            output_tokens: output,
-            service_tier: "standard",
-        },
+        stop_details: (said.stop == StopReason::Refusal).then_some(refusal),
+        usage,
     };
     // Strings, numbers and JSON values with string keys always serialise.
     serde_json::to_vec(&message).unwrap_or_default()
+}
+
+/// The response body of the model in process.
+///
+/// Usage: four bytes are a token. A prefix behind a breakpoint counts as read from a warm cache where it reaches the
+/// primary model's minimum, since a model without state cannot know whether it saw the prefix before.
+pub(crate) fn write(said: &Said, model: &str, sizes: &Sizes) -> Vec<u8> {
+    let prompt = sizes.body.div_ceil(BYTES_PER_TOKEN);
+    let prefix = sizes.cached_prefix / BYTES_PER_TOKEN;
+    let read = if prefix >= CACHE_MINIMUM { prefix.min(prompt) } else { 0 };
+    let usage = Usage {
+        input_tokens: prompt - read,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: read,
+        output_tokens: said.output,
+        service_tier: "standard",
+    };
+    message(said, model, Some(usage))
 }
 
 fn output_tokens(content: &[Block]) -> usize {

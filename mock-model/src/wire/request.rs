@@ -23,23 +23,96 @@ pub(crate) struct Request<'a> {
     pub(crate) tool_choice: Option<ToolChoice>,
     pub(crate) temperature: Option<f64>,
     #[serde(rename = "cache_control")]
-    pub(crate) automatic_cache: Option<IgnoredAny>,
-    #[serde(rename = "metadata")]
-    _metadata: Option<IgnoredAny>,
-    #[serde(rename = "output_config")]
-    _output_config: Option<IgnoredAny>,
-    #[serde(rename = "service_tier")]
-    _service_tier: Option<IgnoredAny>,
-    #[serde(rename = "stop_sequences")]
-    _stop_sequences: Option<IgnoredAny>,
-    #[serde(rename = "stream")]
-    _stream: Option<bool>,
-    #[serde(rename = "thinking")]
-    _thinking: Option<IgnoredAny>,
-    #[serde(rename = "top_k")]
-    _top_k: Option<IgnoredAny>,
-    #[serde(rename = "top_p")]
-    _top_p: Option<IgnoredAny>,
+    pub(crate) automatic_cache: Option<CacheControl>,
+    pub(crate) metadata: Option<Metadata>,
+    pub(crate) output_config: Option<OutputConfig>,
+    pub(crate) service_tier: Option<ServiceTier>,
+    pub(crate) stop_sequences: Option<Vec<String>>,
+    pub(crate) stream: Option<bool>,
+    pub(crate) thinking: Option<Thinking>,
+    pub(crate) top_k: Option<u64>,
+    pub(crate) top_p: Option<f64>,
+}
+
+/// A cache breakpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CacheControl {
+    #[serde(rename = "type")]
+    _kind: CacheKind,
+    ttl: Option<Ttl>,
+}
+
+impl CacheControl {
+    /// How long what it marks is kept.
+    pub(crate) fn ttl(self) -> Ttl {
+        self.ttl.unwrap_or(Ttl::FiveMinutes)
+    }
+}
+
+/// The one kind of breakpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum CacheKind {
+    Ephemeral,
+}
+
+/// Life of a cached prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(crate) enum Ttl {
+    /// Five minutes.
+    #[serde(rename = "5m")]
+    FiveMinutes,
+    /// An hour.
+    #[serde(rename = "1h")]
+    OneHour,
+}
+
+/// Whom the request is for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Metadata {
+    #[serde(rename = "user_id")]
+    _user_id: Option<String>,
+}
+
+/// Which capacity may serve the request.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ServiceTier {
+    Auto,
+    StandardOnly,
+}
+
+/// How the model thinks.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Thinking {
+    #[serde(rename = "type")]
+    pub(crate) kind: ThinkingKind,
+    pub(crate) budget_tokens: Option<u64>,
+    #[serde(rename = "display")]
+    _display: Option<String>,
+}
+
+/// Ways to think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ThinkingKind {
+    Adaptive,
+    Disabled,
+    Enabled,
+}
+
+/// How much the model may do, and in which form it answers.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OutputConfig {
+    pub(crate) effort: Option<String>,
+    #[serde(rename = "format")]
+    _format: Option<IgnoredAny>,
+    #[serde(rename = "task_budget")]
+    _task_budget: Option<IgnoredAny>,
 }
 
 /// How the model may use tools.
@@ -48,8 +121,7 @@ pub(crate) struct Request<'a> {
 pub(crate) struct ToolChoice {
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    #[serde(rename = "name")]
-    pub(crate) _name: Option<IgnoredAny>,
+    pub(crate) name: Option<String>,
     #[serde(default)]
     pub(crate) disable_parallel_tool_use: bool,
 }
@@ -92,7 +164,7 @@ pub(crate) struct Block<'a> {
     #[serde(borrow)]
     pub(crate) content: Option<Content<'a>>,
     pub(crate) is_error: Option<bool>,
-    pub(crate) cache_control: Option<IgnoredAny>,
+    pub(crate) cache_control: Option<CacheControl>,
     #[serde(rename = "citations")]
     _citations: Option<IgnoredAny>,
     #[serde(rename = "source")]
@@ -175,14 +247,21 @@ impl<'a> Content<'a> {
 
     /// Blocks that carry a cache breakpoint, nested ones included.
     pub(crate) fn breakpoints(&self) -> usize {
-        match self {
-            Self::Text(_) => 0,
-            Self::Blocks(blocks) => blocks
-                .iter()
-                .map(|block| {
-                    usize::from(block.cache_control.is_some()) + block.content.as_ref().map_or(0, Self::breakpoints)
-                })
-                .sum(),
-        }
+        self.marks().count()
+    }
+
+    /// Cache breakpoints in order, nested ones included.
+    pub(crate) fn marks(&self) -> impl Iterator<Item = Ttl> {
+        self.blocks().iter().flat_map(Block::marks)
+    }
+}
+
+impl Block<'_> {
+    /// Cache breakpoints of this block: those of the blocks within it, then its own.
+    pub(crate) fn marks(&self) -> impl Iterator<Item = Ttl> {
+        // A result holds blocks, and those hold none.
+        let inner =
+            self.content.as_ref().map_or(&[][..], Content::blocks).iter().filter_map(|block| block.cache_control);
+        inner.chain(self.cache_control).map(CacheControl::ttl)
     }
 }

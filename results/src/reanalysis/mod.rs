@@ -88,7 +88,7 @@ impl Support {
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Always => "shown, whatever the split and however outcomes lie in templates",
+            Self::Always => "shown, also if outcomes come in whole templates",
             Self::IndependentOnly => "shown if tasks are independent; not if outcomes come in whole templates",
             Self::ClustersUnknown => "shown if tasks are independent; how they hang together is not published",
             Self::NotShown => "not shown by what is published",
@@ -149,7 +149,7 @@ pub fn reanalyse(counts: &PublishedCounts) -> Result<Reanalysis, CountsError> {
         schema: SCHEMA.to_owned(),
         title: counts.title.clone(),
         margin: margin.to_string(),
-        alpha: significant(alpha.value()),
+        alpha: counts.alpha.clone(),
         tables,
     })
 }

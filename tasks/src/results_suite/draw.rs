@@ -7,50 +7,50 @@ use rand_chacha::ChaCha8Rng;
 
 /// A seeded source of indices, numbers, choices and hex digits.
 #[derive(Debug)]
-pub(super) struct Draw {
+pub(crate) struct Draw {
     random: ChaCha8Rng,
 }
 
 impl Draw {
     /// The stream `stream` of `seed`.
-    pub(super) fn new(seed: [u8; 32], stream: u64) -> Self {
+    pub(crate) fn new(seed: [u8; 32], stream: u64) -> Self {
         let mut random = ChaCha8Rng::from_seed(seed);
         random.set_stream(stream);
         Self { random }
     }
 
     /// An index below `len`; 0 where `len` is 0.
-    pub(super) fn below(&mut self, len: usize) -> usize {
+    pub(crate) fn below(&mut self, len: usize) -> usize {
         let drawn = (u128::from(self.random.next_u64()) * len as u128) >> 64;
         usize::try_from(drawn).unwrap_or(0)
     }
 
     /// A number of `low..=high`.
-    pub(super) fn between(&mut self, low: u64, high: u64) -> u64 {
+    pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
         let width = u128::from(high.saturating_sub(low)) + 1;
         let drawn = (u128::from(self.random.next_u64()) * width) >> 64;
         low + u64::try_from(drawn).unwrap_or(0)
     }
 
     /// True in `hits` of `of` draws.
-    pub(super) fn chance(&mut self, hits: u64, of: u64) -> bool {
+    pub(crate) fn chance(&mut self, hits: u64, of: u64) -> bool {
         self.between(1, of) <= hits
     }
 
     /// One entry of `list`, which is never empty (pools are checked when they are read).
-    pub(super) fn pick<'a>(&mut self, list: &'a [String]) -> &'a str {
+    pub(crate) fn pick<'a>(&mut self, list: &'a [String]) -> &'a str {
         let at = self.below(list.len());
         list.get(at).map_or("", String::as_str)
     }
 
     /// `count` different numbers of `low..=high`, in drawn order; the range must hold that many.
-    pub(super) fn numbers(&mut self, count: usize, low: u64, high: u64) -> Vec<u64> {
+    pub(crate) fn numbers(&mut self, count: usize, low: u64, high: u64) -> Vec<u64> {
         debug_assert!(high - low + 1 >= count as u64);
         self.distinct(count, |draw| draw.between(low, high))
     }
 
     /// `count` different entries of `list`, in drawn order; all of them where `list` is shorter.
-    pub(super) fn entries<'a>(&mut self, count: usize, list: &'a [String]) -> Vec<&'a str> {
+    pub(crate) fn entries<'a>(&mut self, count: usize, list: &'a [String]) -> Vec<&'a str> {
         let mut all: Vec<&str> = list.iter().map(String::as_str).collect();
         self.shuffle(&mut all);
         all.truncate(count);
@@ -58,7 +58,7 @@ impl Draw {
     }
 
     /// `count` different values of `make`, which must be able to make that many.
-    pub(super) fn distinct<T: Ord + Clone>(&mut self, count: usize, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
+    pub(crate) fn distinct<T: Ord + Clone>(&mut self, count: usize, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let mut seen = BTreeSet::new();
         let mut list = Vec::with_capacity(count);
         while list.len() < count {
@@ -71,7 +71,7 @@ impl Draw {
     }
 
     /// Fisher and Yates, from the end.
-    pub(super) fn shuffle<T>(&mut self, list: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
         for i in (1..list.len()).rev() {
             let j = self.below(i + 1);
             list.swap(i, j);
@@ -79,7 +79,7 @@ impl Draw {
     }
 
     /// `digits` lower-case hex digits.
-    pub(super) fn hex(&mut self, digits: usize) -> String {
+    pub(crate) fn hex(&mut self, digits: usize) -> String {
         let mut text = String::with_capacity(digits + 16);
         while text.len() < digits {
             let _ = write!(text, "{:016x}", self.random.next_u64());
@@ -89,7 +89,7 @@ impl Draw {
     }
 
     /// `digits` letters and digits as GitHub's node ids use them.
-    pub(super) fn base62(&mut self, digits: usize) -> String {
+    pub(crate) fn base62(&mut self, digits: usize) -> String {
         const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
         (0..digits).map(|_| char::from(ALPHABET[self.below(ALPHABET.len())])).collect()
     }

@@ -8,7 +8,7 @@
 //! (kind and format) draws records and a question, and a voice puts the question.
 
 pub mod answer;
-mod draw;
+pub(crate) mod draw;
 mod generate;
 mod kind;
 pub mod losable;

@@ -12,7 +12,8 @@ use crate::arms::{
 };
 
 fn findings(context: &ArmContext, id: &str) -> Vec<String> {
-    let found = check(context, &|context| registry::build(id, context)).unwrap();
+    let contract = Contract::new(context).unwrap();
+    let found = contract.check(&|context| registry::build(id, context)).unwrap();
     found.iter().map(ToString::to_string).collect()
 }
 
@@ -128,8 +129,8 @@ impl ArmSession for BrokenSession {
         &self.surface
     }
 
-    fn informs(&self, _: &str) -> bool {
-        false
+    fn informs(&self, name: &str) -> bool {
+        name == "s__get_tool_schema"
     }
 
     fn call(&mut self, call: &ToolCall) -> CallOutcome {
@@ -179,7 +180,7 @@ fn clauses_broken(how: How, waivers: &'static [Waiver]) -> Vec<Clause> {
         Ok(Arc::new(Broken { info, definitions, builds: builds.get(), how }))
     };
     let clauses: BTreeSet<Clause> =
-        check(&context, &build).unwrap().into_iter().map(|finding| finding.clause).collect();
+        Contract::new(&context).unwrap().check(&build).unwrap().into_iter().map(|finding| finding.clause).collect();
     clauses.into_iter().collect()
 }
 

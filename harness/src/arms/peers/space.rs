@@ -1,0 +1,93 @@
+//! Where texts lie near to one another: by the words they share, or by an embedder's vectors.
+
+use std::sync::Arc;
+
+use bench_tasks::lexical::{Index, tokens};
+
+use crate::arms::{ArmError, embed::Embedder};
+
+/// Documents in a fixed order, and how near a text is to each.
+pub(super) enum Space {
+    /// TF-IDF over words: the stand-in where no embedder is given.
+    Words(Arc<Index>),
+    /// Vectors of length 1.
+    Dense(Dense),
+}
+
+/// Documents as an embedder sees them.
+pub(super) struct Dense {
+    embedder: Arc<dyn Embedder>,
+    vectors: Vec<Vec<f32>>,
+}
+
+impl Space {
+    /// Words of these texts.
+    pub(super) fn words<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+        Self::Words(Arc::new(Index::new(texts.into_iter().map(tokens))))
+    }
+
+    /// Vectors of these texts.
+    pub(super) fn dense(texts: &[String], embedder: &Arc<dyn Embedder>) -> Result<Self, ArmError> {
+        let vectors = embedder.embed(texts)?.into_iter().map(normalised).collect();
+        Ok(Self::Dense(Dense { embedder: Arc::clone(embedder), vectors }))
+    }
+
+    /// Cosine of every document with a text.
+    ///
+    /// # Errors
+    /// Where the embedder fails.
+    pub(super) fn cosine(&self, text: &str) -> Result<Vec<f64>, String> {
+        match self {
+            Self::Words(index) => Ok(index.cosine(&tokens(text))),
+            Self::Dense(dense) => {
+                let embedded = dense.embedder.embed(&[text.to_owned()]).map_err(|error| error.to_string())?;
+                let query = normalised(embedded.into_iter().next().unwrap_or_default());
+                Ok(dense.vectors.iter().map(|vector| dot(vector, &query)).collect())
+            }
+        }
+    }
+
+    /// Cosine of two documents.
+    pub(super) fn between(&self, a: usize, b: usize) -> f64 {
+        match self {
+            Self::Words(index) => match (index.document(a), index.document(b)) {
+                (Some(a), Some(b)) => a.dot(b),
+                _ => 0.0,
+            },
+            Self::Dense(dense) => dot(&dense.vectors[a], &dense.vectors[b]),
+        }
+    }
+
+    /// Length of the sum of some documents' vectors: what turns the sum of their cosines with a text into the cosine
+    /// with their centroid.
+    pub(super) fn length_of_sum(&self, documents: &[usize]) -> f64 {
+        let square: f64 = documents.iter().map(|&a| documents.iter().map(|&b| self.between(a, b)).sum::<f64>()).sum();
+        square.max(0.0).sqrt()
+    }
+}
+
+fn normalised(mut vector: Vec<f32>) -> Vec<f32> {
+    let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if length > 0.0 {
+        vector.iter_mut().for_each(|x| *x /= length);
+    }
+    vector
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_centroid_is_nearest_to_what_its_members_share() {
+        let space = Space::words(["read file", "write file", "list branches"]);
+        let cosines = space.cosine("file").unwrap();
+        let centroid = (cosines[0] + cosines[1]) / space.length_of_sum(&[0, 1]);
+        assert!(centroid > cosines[0] && centroid < 1.0, "{centroid} {cosines:?}");
+        assert!((space.length_of_sum(&[2]) - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,70 @@
+//! What the parts of UIMCP's priority are worth: tools injected before anybody asks, in sessions where tools come back.
+
+use std::collections::BTreeMap;
+
+use bench_tasks::{catalog::Catalogs, sessions::Sessions};
+use serde::Serialize;
+
+use super::EQUAL_K;
+use crate::arms::peers::uimcp::{Ablation, Scores};
+
+/// One variant over all requests of the sessions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AblationRow {
+    /// What is at work.
+    pub variant: Ablation,
+    /// Requests.
+    pub requests: u64,
+    /// Share of requests whose right tool was injected.
+    pub injected: f64,
+    /// Tools injected per request, on average.
+    pub tools_per_request: f64,
+}
+
+/// Replays `count` sessions: at each request the tools are injected that the variant would inject, given what was used
+/// before; then the right tool counts as used. `context` gives every tool's nearness to a text.
+///
+/// # Errors
+/// Where an embedder fails.
+pub fn measure(
+    sessions: &Sessions<'_>,
+    count: u64,
+    catalogs: &Catalogs,
+    context: &dyn Fn(&str) -> Result<Vec<f64>, String>,
+) -> Result<Vec<AblationRow>, String> {
+    let positions: BTreeMap<(&str, &str), usize> =
+        catalogs.tools().enumerate().map(|(at, (catalog, tool))| ((&*catalog.server, &*tool.name), at)).collect();
+    let mut sums = Ablation::ALL.map(|variant| (variant, 0_u64, 0_u64));
+    let mut requests = 0_u64;
+    for index in 0..count {
+        let session = sessions.session(index);
+        let mut scores = Scores::default();
+        for step in &session.steps {
+            let near = context(&step.task.utterance)?;
+            let right: Vec<usize> = step
+                .task
+                .gold
+                .iter()
+                .filter_map(|gold| positions.get(&(&*gold.server, &*gold.tool)).copied())
+                .collect();
+            requests += 1;
+            for (variant, hits, shown) in &mut sums {
+                let injected = scores.inject(&near, 0..near.len(), EQUAL_K, *variant);
+                *shown += injected.len() as u64;
+                *hits += u64::from(injected.iter().any(|at| right.contains(at)));
+            }
+            scores.advance();
+            if let Some(&first) = right.first() {
+                scores.used(first);
+            }
+        }
+    }
+    let share = |sum: u64| sum as f64 / requests.max(1) as f64;
+    let row = |(variant, hits, shown)| AblationRow {
+        variant,
+        requests,
+        injected: share(hits),
+        tools_per_request: share(shown),
+    };
+    Ok(sums.into_iter().map(row).collect())
+}

@@ -1,0 +1,233 @@
+//! Rift: which tools a search by meaning is likely to take for one another, before anybody searches.
+//!
+//! From a published summary of Cartograph: clusters of near tools, the margin by which a tool beats its neighbours on a
+//! query made of its own argument names, and the words that tell members apart. Thresholds are the published ones where
+//! there are any.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bench_tasks::{catalog::Catalogs, lexical::tokens};
+use serde::Serialize;
+
+use crate::arms::peers::{CardSpace, SignedCard};
+
+/// Cosine distance up to which two tools are in one cluster (single linkage).
+const NEAR: f64 = 0.15;
+/// Margin below which a member makes its cluster a medium risk.
+const SLIM: f64 = 0.05;
+
+/// How likely members of a cluster are taken for one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Risk {
+    /// Another tool fits a member's own query better.
+    High,
+    /// Another fits nearly as well.
+    Medium,
+    /// Neither.
+    Low,
+}
+
+impl Risk {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+}
+
+/// One tool.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Member {
+    /// `server/tool`.
+    pub tool: String,
+    /// Cosine of its own query with itself, less the highest with any other tool.
+    pub margin: f64,
+    /// The tool with that highest cosine.
+    pub rival: Option<String>,
+    /// Words of its card that no other member has.
+    pub unique: Vec<String>,
+    /// It has none: its card says nothing that tells it apart and is to be written anew.
+    pub regenerate: bool,
+}
+
+/// Tools near to one another; many hold one tool alone.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cluster {
+    /// Its risk: that of its worst member.
+    pub risk: Risk,
+    /// Words that all members' cards have.
+    pub shared: Vec<String>,
+    /// Its members, in catalog order.
+    pub members: Vec<Member>,
+}
+
+/// The whole analysis.
+#[derive(Debug, Clone, Serialize)]
+pub struct Rift {
+    /// Tools looked at.
+    pub tools: usize,
+    /// Clusters by risk, then in catalog order of their first members.
+    pub clusters: Vec<Cluster>,
+    /// The cards, signed.
+    pub cards: Vec<SignedCard>,
+}
+
+impl Rift {
+    /// Number of clusters of this risk.
+    pub fn count(&self, risk: Risk) -> usize {
+        self.clusters.iter().filter(|cluster| cluster.risk == risk).count()
+    }
+
+    /// The risk of every tool's cluster, by `server/tool`.
+    pub fn risks(&self) -> BTreeMap<&str, Risk> {
+        let of = |cluster: &Cluster| cluster.risk;
+        self.clusters
+            .iter()
+            .flat_map(|cluster| cluster.members.iter().map(move |member| (member.tool.as_str(), of(cluster))))
+            .collect()
+    }
+}
+
+/// Looks at the cards of all catalogs; `seed` is the key that signs them.
+///
+/// # Errors
+/// Where an embedder fails.
+pub fn analyse(catalogs: &Catalogs, space: &CardSpace, seed: &[u8; 32]) -> Result<Rift, String> {
+    let names: Vec<String> =
+        catalogs.tools().map(|(catalog, tool)| format!("{}/{}", catalog.server, tool.name)).collect();
+    let mut margins = Vec::with_capacity(names.len());
+    for (at, (_, tool)) in catalogs.tools().enumerate() {
+        let cosines = space.cosine(&query(&tool.name, &tool.input_schema))?;
+        let rival = (0..names.len()).filter(|&other| other != at).max_by(|&a, &b| {
+            // The first of equal ones.
+            cosines[a].total_cmp(&cosines[b]).then(b.cmp(&a))
+        });
+        margins.push((cosines[at] - rival.map_or(0.0, |rival| cosines[rival]), rival));
+    }
+    let mut clusters: Vec<Cluster> = linked(names.len(), |a, b| 1.0 - space.between(a, b) <= NEAR)
+        .into_iter()
+        .map(|members| {
+            let words: Vec<BTreeSet<String>> =
+                members.iter().map(|&at| tokens(space.text(at)).into_iter().collect()).collect();
+            cluster(&members, &words, &margins, &names)
+        })
+        .collect();
+    // Stable: within a risk, catalog order.
+    clusters.sort_by_key(|cluster| cluster.risk);
+    Ok(Rift { tools: names.len(), clusters, cards: space.signed(seed) })
+}
+
+/// A query that only the tool's arguments make: their names, or the tool's own where it takes none.
+fn query(name: &str, schema: &serde_json::Value) -> String {
+    let arguments: Vec<&str> = schema
+        .get("properties")
+        .and_then(serde_json::Value::as_object)
+        .into_iter()
+        .flat_map(serde_json::Map::keys)
+        .map(String::as_str)
+        .collect();
+    if arguments.is_empty() { name.to_owned() } else { arguments.join(" ") }
+}
+
+fn cluster(
+    members: &[usize],
+    words: &[BTreeSet<String>],
+    margins: &[(f64, Option<usize>)],
+    names: &[String],
+) -> Cluster {
+    let in_all = |word: &&String| words.iter().all(|set| set.contains(*word));
+    let shared: Vec<String> = words.first().into_iter().flatten().filter(in_all).cloned().collect();
+    let member = |(place, &at): (usize, &usize)| {
+        let elsewhere =
+            |word: &&String| words.iter().enumerate().any(|(other, set)| other != place && set.contains(*word));
+        let unique: Vec<String> = words[place].iter().filter(|word| !elsewhere(word)).cloned().collect();
+        let (margin, rival) = margins[at];
+        Member {
+            tool: names[at].clone(),
+            margin,
+            rival: rival.map(|rival| names[rival].clone()),
+            regenerate: unique.is_empty(),
+            unique,
+        }
+    };
+    let members: Vec<Member> = members.iter().enumerate().map(member).collect();
+    let least = members.iter().map(|member| member.margin).fold(f64::INFINITY, f64::min);
+    let risk = if least < 0.0 {
+        Risk::High
+    } else if least < SLIM {
+        Risk::Medium
+    } else {
+        Risk::Low
+    };
+    Cluster { risk, shared, members }
+}
+
+/// Groups what is linked, directly or through others; groups and members in rising order.
+fn linked(count: usize, is_linked: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
+    let mut group: Vec<usize> = (0..count).collect();
+    for a in 0..count {
+        for b in a + 1..count {
+            if group[a] != group[b] && is_linked(a, b) {
+                let (from, to) = (group[a].max(group[b]), group[a].min(group[b]));
+                group.iter_mut().filter(|group| **group == from).for_each(|group| *group = to);
+            }
+        }
+    }
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (at, group) in group.into_iter().enumerate() {
+        groups.entry(group).or_default().push(at);
+    }
+    groups.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::arms::fixtures::catalogs_of;
+
+    #[test]
+    fn links_chain() {
+        let links = [(0, 3), (3, 4), (1, 2)];
+        let groups = linked(6, |a, b| links.contains(&(a, b)));
+        assert_eq!(groups, [vec![0, 3, 4], vec![1, 2], vec![5]]);
+    }
+
+    #[test]
+    fn twins_are_a_high_or_medium_risk_and_are_told_what_sets_them_apart() {
+        let takes = |names: &[&str]| json!({"type": "object", "properties": names.iter().map(|name| ((*name).to_owned(), json!({}))).collect::<serde_json::Map<_, _>>(), "required": names});
+        let tools = json!([
+            {"name": "read_file", "inputSchema": takes(&["path"])},
+            {"name": "file_read", "inputSchema": takes(&["path"])},
+            {"name": "convert_time", "inputSchema": takes(&["timezone"])},
+        ]);
+        let catalogs = catalogs_of(&[("s", tools)]);
+        let rift = analyse(&catalogs, &CardSpace::words(&catalogs), &[1; 32]).unwrap();
+        assert_eq!(rift.clusters.len(), 2);
+        let twins = &rift.clusters[0];
+        assert_eq!((twins.members.len(), twins.risk), (2, Risk::Medium), "{twins:?}");
+        assert!(twins.members.iter().all(|member| member.regenerate && member.margin.abs() < 1e-9));
+        assert_eq!(rift.clusters[1].risk, Risk::Low, "{:?}", rift.clusters[1]);
+        assert_eq!(rift.risks()["s/convert_time"], Risk::Low);
+        assert!(rift.cards.iter().all(|card| card.verify().is_ok()));
+    }
+
+    #[test]
+    fn of_the_reference_servers() {
+        let catalogs = Catalogs::vendored().unwrap();
+        let rift = analyse(&catalogs, &CardSpace::words(&catalogs), &[1; 32]).unwrap();
+        let counts = [Risk::High, Risk::Medium, Risk::Low].map(|risk| rift.count(risk));
+        let multi: Vec<Vec<&str>> = rift
+            .clusters
+            .iter()
+            .filter(|cluster| cluster.members.len() > 1)
+            .map(|cluster| cluster.members.iter().map(|member| member.tool.as_str()).collect())
+            .collect();
+        insta::assert_debug_snapshot!((counts, multi));
+    }
+}

@@ -1,0 +1,113 @@
+//! A live run as a process that is started, killed and resumed.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use bench_results::record::{EpisodeRecord, Record, Tail, Usage};
+
+use crate::server::MockServer;
+
+/// Arms of the run, the reference first.
+pub(crate) const ARMS: [&str; 3] = ["raw", "L0", "L2"];
+
+/// Tool tasks of the run.
+pub(crate) const TASKS: u64 = 12;
+
+/// A run, started or not.
+pub(crate) struct Run {
+    folder: tempfile::TempDir,
+    url: String,
+    concurrency: u32,
+    /// Thousandths of a dollar.
+    budget: u64,
+}
+
+impl Run {
+    /// A run that has not started, with a budget in dollars.
+    pub(crate) fn new(server: &MockServer, concurrency: u32, dollars: &str) -> Self {
+        let budget = dollars.parse::<f64>().unwrap() * 1_000.0;
+        let budget = budget.round() as u64;
+        Self { folder: tempfile::tempdir().unwrap(), url: server.url(), concurrency, budget }
+    }
+
+    /// Starts or resumes it and waits; the exit code.
+    pub(crate) fn to_the_end(&mut self) -> Option<i32> {
+        self.spawn().wait().unwrap().code()
+    }
+
+    /// Starts or resumes it, and kills it once the server has seen so many more requests. The exit code, where the end
+    /// came first.
+    pub(crate) fn for_a_while(&mut self, server: &MockServer, patience: Option<u64>) -> Option<i32> {
+        let mut child = self.spawn();
+        let Some(patience) = patience else { return child.wait().unwrap().code() };
+        let goal = server.requests() + usize::try_from(patience).unwrap();
+        loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                return status.code();
+            }
+            if server.requests() >= goal && self.record().is_some() {
+                child.kill().unwrap();
+                // It may have ended by itself in between.
+                return child.wait().unwrap().code();
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Raises the budget of the next start by half.
+    pub(crate) fn raise(&mut self) {
+        self.budget += self.budget.div_ceil(2);
+    }
+
+    /// The budget in pico-dollars.
+    pub(crate) fn budget(&self) -> u64 {
+        self.budget * 1_000_000_000
+    }
+
+    /// The record's folder, once it can be resumed.
+    pub(crate) fn record(&self) -> Option<PathBuf> {
+        let runs = fs::read_dir(self.folder.path().join("results/runs")).ok()?;
+        runs.flatten().map(|run| run.path()).find(|path| path.join("attempts.jsonl").exists())
+    }
+
+    /// What it said on stderr.
+    pub(crate) fn said(&self) -> String {
+        fs::read_to_string(self.folder.path().join("said")).unwrap_or_default()
+    }
+
+    /// Its episodes, apart from what depends on who warmed a cache and on what was lost.
+    pub(crate) fn outcomes(&self) -> BTreeMap<(String, String), EpisodeRecord> {
+        let record = Record::open(&self.record().unwrap()).unwrap();
+        let episodes = record.episodes(Tail::Report).unwrap().map(|line| line.unwrap());
+        episodes
+            .map(|mut episode| {
+                episode.usage = Usage::default();
+                episode.billed = 0;
+                ((episode.task.0.clone(), episode.arm.to_string()), episode)
+            })
+            .collect()
+    }
+
+    fn spawn(&self) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
+        let said = fs::File::options().create(true).append(true).open(self.folder.path().join("said")).unwrap();
+        command.current_dir(self.folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        let budget = format!("{}.{:03}", self.budget / 1_000, self.budget % 1_000);
+        match self.record() {
+            None => {
+                command.args(["--live", "--mock-server", "--base-url", &self.url, "--arms", "L0,L2"]);
+                command.args(["--tasks", &TASKS.to_string(), "--concurrency", &self.concurrency.to_string()]);
+            }
+            Some(record) => {
+                command.arg("resume").arg(record.file_name().unwrap());
+            }
+        }
+        command.args(["--budget-usd", &budget]).spawn().unwrap()
+    }
+}

@@ -1,0 +1,88 @@
+//! Arms, retrieval, Rift and sessions as the command line shows them.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod common;
+
+use common::{bench, stderr, stdout};
+use serde_json::Value;
+
+fn run(args: &[&str]) -> String {
+    stdout(bench(tempfile::tempdir().unwrap().path()).args(args), 0)
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&run(&[args, &["--json"]].concat())).unwrap()
+}
+
+#[test]
+fn every_arm_is_listed_with_source_affordance_and_what_is_ours() {
+    insta::assert_snapshot!(run(&["arms"]));
+    let arms = json(&["arms"]);
+    for arm in arms.as_array().unwrap() {
+        let id = arm["id"].as_str().unwrap();
+        let gaps = arm["gaps"].as_array().unwrap().len();
+        assert_eq!(gaps > 0, id.ends_with("-reimpl"), "{id}: what a re-implementation fills in is named");
+        for key in ["summary", "source", "affordance", "extra_trips", "waivers", "ranked"] {
+            assert!(!arm[key].is_null(), "{id} {key}");
+        }
+    }
+}
+
+#[test]
+fn searches_over_the_suites_own_words() {
+    let out = run(&["retrieval", "--n", "160"]);
+    insta::assert_snapshot!(out);
+    assert_eq!(out, run(&["retrieval", "--n", "160"]), "no clock and no order of threads reaches the figures");
+    assert!(out.lines().all(|line| line.chars().count() <= 100));
+}
+
+#[test]
+fn retrieval_as_json_names_what_it_measures() {
+    let report = json(&["retrieval", "--n", "80", "--arms", "jaccard-k5-reimpl,raw", "--latency"]);
+    assert_eq!(report["retrieval"].as_array().unwrap().len(), 1, "raw has no search");
+    assert_eq!(report["retrieval"][0]["own_k"], 5);
+    assert_eq!(report["ratios"].as_array().unwrap().len(), 4);
+    assert_eq!(report["latency"].as_array().unwrap().len(), 3);
+    assert!(report["embedder"].is_null());
+}
+
+#[test]
+fn helper_programs_are_used_and_their_failures_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let counts =
+        |line: &str| format!("sh -c 'echo {{\\\"tokenizer\\\":\\\"mine\\\"}}; while read _; do echo {line}; done'");
+    let arms = ["retrieval", "--n", "80", "--arms", "search-invoke", "--tokenizer"];
+    let message = stderr(bench(folder.path()).args(arms).arg(counts("[]")), 31);
+    assert!(message.contains("expected a line"), "{message}");
+    let message = stderr(bench(folder.path()).args(arms).arg("no-such-program"), 31);
+    assert!(message.contains("no-such-program"), "{message}");
+    let message = stderr(bench(folder.path()).args(["retrieval", "--arms", "cartograph-emb-reimpl"]), 2);
+    assert!(message.contains("--embedder"), "{message}");
+    let message = stderr(bench(folder.path()).args(["retrieval", "--embedder", "it's"]), 2);
+    assert!(message.contains("quote"), "{message}");
+}
+
+#[test]
+fn rift_names_what_is_easily_confused() {
+    insta::assert_snapshot!(run(&["rift"]));
+    let rift = json(&["rift"]);
+    assert_eq!(rift["cards"].as_array().unwrap().len(), 8);
+    let members: usize =
+        rift["clusters"].as_array().unwrap().iter().map(|c| c["members"].as_array().unwrap().len()).sum();
+    assert_eq!(members, 78);
+}
+
+#[test]
+fn sessions_show_accuracy_and_cost_by_position() {
+    let args = ["sessions", "--sessions", "3", "--arms", "raw,L2,L2+R,uimcp-reimpl,mcpdiet-reimpl"];
+    let out = run(&args);
+    insta::assert_snapshot!(out);
+    let report = json(&args);
+    assert_eq!(report["arms"][0]["positions"].as_array().unwrap().len(), 20);
+}
+
+#[test]
+fn every_arm_keeps_its_contract() {
+    assert!(run(&["arms", "check"]).contains("arms keep their contract over 78 tools"));
+}
