@@ -217,11 +217,12 @@ impl Steps<'_> {
 
 /// Correlations that a design effect allows, for two and three tasks per frame.
 fn tolerated(largest: f64) -> String {
-    let with = |m: f64| {
-        let r = (largest - 1.0) / (m - 1.0);
-        if r >= 1.0 { "any r".to_owned() } else { format!("r up to {:.2}", r.max(0.0)) }
-    };
-    format!("{} with two tasks per frame, {} with three", with(2.0), with(3.0))
+    let most = |tasks: f64| (largest - 1.0) / (tasks - 1.0);
+    let text = |r: f64| if r >= 1.0 { "any r".to_owned() } else { format!("r up to {:.2}", r.max(0.0)) };
+    if most(3.0) >= 1.0 {
+        return "any r passes with two or three".to_owned();
+    }
+    format!("{} passes with two, {} with three", text(most(2.0)), text(most(3.0)))
 }
 
 #[cfg(test)]

@@ -183,19 +183,23 @@ fn print(report: &Report, output: &mut Output) -> Result<(), Failure> {
     match sizes {
         Some(sizes) => writeln!(
             out,
-            "tasks for power {}               {} independent (Nam {:.0}, Wald {:.0}), {} in such frames",
-            assumptions.target, sizes.independent, sizes.nam, sizes.wald, sizes.nested
+            "{:<37}{} independent (Nam {:.0}, Wald {:.0}), {} in such frames",
+            format!("tasks for power {}", assumptions.target),
+            sizes.independent,
+            sizes.nam,
+            sizes.wald,
+            sizes.nested
         )?,
         None => writeln!(out, "no number of tasks certifies a difference at or below the margin")?,
     }
     if let Some(worth) = at_n {
         let rate = |found: Option<f64>| found.map_or_else(|| "none".to_owned(), |rate| format!("{rate:.4}"));
         writeln!(out, "at n = {}, worth {} independent tasks", worth.n, worth.effective)?;
-        writeln!(out, "  power                              {:.3}", worth.power)?;
+        writeln!(out, "  {:<35}{:.3}", "power", worth.power)?;
         if report.suite == "tools" {
-            writeln!(out, "  both endpoints, at least           {:.3}", worth.joint_at_least)?;
+            writeln!(out, "  {:<35}{:.3}", "both endpoints, at least", worth.joint_at_least)?;
         }
-        writeln!(out, "  size of the score test, at most    {:.4}", worth.sup_size)?;
+        writeln!(out, "  {:<35}{:.4}", "size of the score test, at most", worth.sup_size)?;
         let target = assumptions.target;
         let lines = [
             ("largest discordance certified", worth.largest_discordance),

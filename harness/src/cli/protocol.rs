@@ -2,7 +2,7 @@
 
 use bench_protocol::{
     lock::{Lock, LockBody, OperatingCharacteristics, SCHEMA},
-    simulate::SimulationTable,
+    simulate::{Scenario, SimulationTable},
 };
 use bench_results::record::{Durability, writer::write_whole};
 use serde_json::json;
@@ -84,6 +84,9 @@ fn operating_characteristics(args: &FreezeArgs, inputs: &Inputs) -> Result<Opera
             table.protocol
         )));
     }
+    if table.scenarios != Scenario::grid_of(&inputs.protocol) {
+        return Err(Failure::usage("the simulation has not the whole grid of scenarios; a lock keeps all of it"));
+    }
     Ok(OperatingCharacteristics::of(&table))
 }
 
@@ -92,16 +95,10 @@ fn freeze(args: &FreezeArgs, inputs: &Inputs, output: &mut Output) -> Result<u8,
         return Err(Failure::usage("--reason is empty: say why a new lock is needed"));
     }
     let computed = locking::compute(inputs)?;
-    let undrifted = locking::drift_of(inputs, &computed).is_some_and(|drift| drift.is_empty());
-    let nothing = || Failure::usage("nothing drifted from the current lock: there is nothing to freeze");
-    let current = inputs.chain.current().and_then(|lock| lock.body().operating_characteristics.as_ref());
-    if undrifted && current.is_some() && args.simulation.is_none() {
-        return Err(nothing());
+    if locking::drift_of(inputs, &computed).is_some_and(|drift| drift.is_empty()) {
+        return Err(Failure::usage("nothing drifted from the current lock: there is nothing to freeze"));
     }
     let operating = operating_characteristics(args, inputs)?;
-    if undrifted && current == Some(&operating) {
-        return Err(nothing());
-    }
     let lock = Lock::new(LockBody {
         schema: SCHEMA,
         parent: inputs.chain.current().map(|lock| lock.id().clone()),

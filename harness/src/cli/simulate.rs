@@ -90,7 +90,7 @@ fn through_program(runs: u64, args: &SimulateArgs, inputs: &Inputs, output: &mut
     let mut all: Vec<PlantedRates> = Vec::new();
     for kind in Planted::ALL {
         output.talk(&format!("{}: {runs} runs", kind.name()));
-        all.push(planted(inputs, kind, runs, seed, threads)?);
+        all.push(planted(inputs, kind, 2, runs, seed, threads)?);
     }
     if output.json {
         output.document(&all)?;

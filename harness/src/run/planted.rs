@@ -2,7 +2,7 @@
 //! margin under one level, from generated tasks over surfaces, wire bytes, episodes and scores to the certificate's
 //! statuses.
 //!
-//! A run is kept small by a margin of 0.05 and 468 tasks; the simulation of the rule alone ([`bench_protocol::simulate`])
+//! A run is kept small by a margin of 0.05 and a few hundred tasks; the simulation of the rule alone ([`bench_protocol::simulate`])
 //! has the locked sizes.
 
 use std::{
@@ -34,8 +34,7 @@ const LEVEL: &str = "L0";
 /// Margin of the small runs, and what the level truly loses.
 const MARGIN: &str = "0.05";
 const MARGIN_PPM: u32 = 50_000;
-/// Frames per tool and tasks per frame.
-const FRAMES: u32 = 2;
+/// Tasks per frame.
 const TASKS: u32 = 3;
 
 /// How losses come.
@@ -132,19 +131,20 @@ impl PlantedRates {
     }
 }
 
-/// Runs the whole program `runs` times. Run r is seeded by `seed` and r alone, so the result does not depend on the
-/// number of threads.
+/// Runs the whole program `runs` times, with so many frames of three tasks for each tool. Run r is seeded by `seed` and r
+/// alone, so the result does not depend on the number of threads.
 ///
 /// # Errors
 /// The first error of a run.
 pub fn planted(
     inputs: &Inputs,
     planted: Planted,
+    frames_per_tool: u32,
     runs: u64,
     seed: &str,
     threads: NonZeroUsize,
 ) -> anyhow::Result<PlantedRates> {
-    let inputs = small(inputs)?;
+    let inputs = small(inputs, frames_per_tool)?;
     let outcomes = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for worker in 0..threads.get() as u64 {
@@ -182,15 +182,15 @@ struct Outcome {
 }
 
 /// The protocol in small: one level and the controls, no abstain tasks, few resamples of what is only reported.
-fn small(inputs: &Inputs) -> anyhow::Result<Inputs> {
+fn small(inputs: &Inputs, frames_per_tool: u32) -> anyhow::Result<Inputs> {
     let mut protocol = (*inputs.protocol).clone();
     let tools: usize = inputs.catalogs.catalogs.iter().map(|catalog| catalog.tools.len()).sum();
     protocol.test.margin = MARGIN.parse()?;
     protocol.test.cluster_bootstrap_resamples = 100;
     protocol.arms.levels.retain(|level| level == LEVEL);
     let suite = &mut protocol.suites.tools;
-    (suite.frames_per_tool, suite.tasks_per_frame) = (FRAMES, TASKS);
-    suite.tool_tasks = tools as u64 * u64::from(FRAMES * TASKS);
+    (suite.frames_per_tool, suite.tasks_per_frame) = (frames_per_tool, TASKS);
+    suite.tool_tasks = tools as u64 * u64::from(frames_per_tool * TASKS);
     (suite.abstain_frames, suite.abstain_tasks) = (0, 0);
     Ok(Inputs { protocol: Arc::new(protocol), ..inputs.clone() })
 }

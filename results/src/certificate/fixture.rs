@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use bench_protocol::{
     digest::Digest,
+    lock::{OperatingCharacteristics, OperatingPoint, SizePoint},
+    simulate::Claim,
     spec::Protocol,
     stats::ExactCache,
     verdict::{FamilyVerdict, Rule, evaluate},
@@ -75,9 +77,40 @@ pub(crate) fn subjects() -> Subjects {
         spend: None,
         usage_source: TokenSource::Estimate,
         record: RecordSubject { attempts: 6_000, episodes: 6_000, digest: None },
-        power: None,
+        power: Some(power()),
         underpowered: true,
         deviations: Vec::new(),
+    }
+}
+
+/// One outlook, and the size of the rule where it holds its level and where it does not.
+pub(crate) fn power() -> OperatingCharacteristics {
+    let size = |scenario: &str, claim, rate_ppm, caveat: Option<&str>| SizePoint {
+        scenario: scenario.to_owned(),
+        claim,
+        rate_ppm,
+        se_ppm: 1_500,
+        within: caveat.is_none(),
+        caveat: caveat.map(str::to_owned),
+    };
+    OperatingCharacteristics {
+        method: "simulated".to_owned(),
+        replicates: 20_000,
+        sup_size_ppm: 50_100,
+        points: vec![OperatingPoint {
+            scenario: "planned".to_owned(),
+            difference: "0".to_owned(),
+            certify_ppm: [("L0".to_owned(), 930_000), ("L1".to_owned(), 890_000)].into(),
+            chain_ppm: 890_000,
+            default_rule_ppm: 610_000,
+            no_verdict_ppm: 0,
+        }],
+        sizes: vec![
+            size("planned", Claim::Frames, 41_200, None),
+            size("quiet", Claim::Frames, 38_000, None),
+            size("tools", Claim::Frames, 90_530, Some("tools are drawn anew")),
+            size("planned", Claim::Tools, 9_000, None),
+        ],
     }
 }
 

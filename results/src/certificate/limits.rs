@@ -70,32 +70,11 @@ fn error_rates(power: &OperatingCharacteristics, margin: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use bench_protocol::lock::SizePoint;
-
     use super::*;
+    use crate::certificate::fixture::power;
 
     #[test]
     fn rows_that_exceed_the_level_stand_beside_the_claim_they_qualify() {
-        let row = |scenario: &str, claim, rate_ppm, caveat: Option<&str>| SizePoint {
-            scenario: scenario.to_owned(),
-            claim,
-            rate_ppm,
-            se_ppm: 1_500,
-            within: caveat.is_none(),
-            caveat: caveat.map(str::to_owned),
-        };
-        let power = OperatingCharacteristics {
-            method: "simulated".to_owned(),
-            replicates: 20_000,
-            sup_size_ppm: 50_100,
-            points: Vec::new(),
-            sizes: vec![
-                row("planned", Claim::Frames, 41_200, None),
-                row("quiet", Claim::Frames, 38_000, None),
-                row("tools", Claim::Frames, 90_530, Some("tools are drawn anew")),
-                row("planned", Claim::Tools, 9_000, None),
-            ],
-        };
-        insta::assert_snapshot!(error_rates(&power, "0.02").join("\n"));
+        insta::assert_snapshot!(error_rates(&power(), "0.02").join("\n"));
     }
 }
