@@ -68,12 +68,10 @@ impl Unpacker<'_> {
     fn entries<R: Read>(&mut self, archive: &mut Archive<R>) -> Result<Contents, BundleError> {
         let mut contents: Option<Contents> = None;
         let mut due: BTreeMap<String, FileEntry> = BTreeMap::new();
-        let mut count = 0;
         // Raw: an entry that gives the next one a longer name is an entry of its own, and refused.
         let entries = archive.entries().map_err(|error| self.broken(&error))?.raw(true);
-        for entry in entries {
+        for (count, entry) in (1_u64..).zip(entries) {
             let mut entry = entry.map_err(|error| self.broken(&error))?;
-            count += 1;
             if count > self.limits.entries {
                 return Err(BundleError::TooMuch { limit: self.limits.entries, what: "entries" });
             }

@@ -1,4 +1,4 @@
-//! Ed25519 keys and their files: PKCS #8 and SubjectPublicKeyInfo in PEM (RFC 8410), as other tools read and write them.
+//! Ed25519 keys and their files: PKCS #8 and `SubjectPublicKeyInfo` in PEM (RFC 8410), as other tools read and write them.
 
 use std::{
     fs,

@@ -18,7 +18,7 @@ pub struct RecordArgs {
 /// Output for continuous integration.
 #[derive(Debug, Clone, Default, Args)]
 pub struct CiArgs {
-    /// Also write a JUnit report, one test case per check.
+    /// Also write a `JUnit` report, one test case per check.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// Also add a Markdown summary to this file (a CI's step summary).

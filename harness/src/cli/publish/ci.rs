@@ -1,6 +1,7 @@
-//! What a continuous integration reads: a JUnit report and a step summary.
+//! What a continuous integration reads: a `JUnit` report and a step summary.
 
 use std::{
+    fmt::Write as _,
     fs::{File, OpenOptions},
     io::Write as _,
     path::{Path, PathBuf},
@@ -90,7 +91,8 @@ fn markdown(tool: &str, suite: &str, cases: &[Case]) -> String {
     let mut text = format!("### {} `{}`: {verdict}\n\n| | check | found |\n|---|---|---|\n", tool, cell(suite));
     for case in cases {
         let word = if case.pass { "pass" } else { "**FAIL**" };
-        text.push_str(&format!("| {word} | {} | {} |\n", cell(&case.name), cell(&case.text)));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| {word} | {} | {} |", cell(&case.name), cell(&case.text));
     }
     text.push('\n');
     text
