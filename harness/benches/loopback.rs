@@ -93,7 +93,7 @@ async fn measure(calls: u64, concurrency: usize) -> anyhow::Result<()> {
     while let Some(worker) = workers.join_next().await {
         worker??;
     }
-    let (elapsed, spent) = (start.elapsed(), processor_time()? - before);
+    let (elapsed, spent) = (start.elapsed(), processor_time()?.checked_sub(before).unwrap());
     serving.abort();
     let (made, bytes) = (load.made.load(Ordering::Relaxed), load.bytes.load(Ordering::Relaxed));
     println!(

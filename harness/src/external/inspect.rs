@@ -119,12 +119,9 @@ pub(super) fn forwarding(
 ) -> Vec<(Oddity, String)> {
     let mut odd = Vec::new();
     let arrived = (Arc::clone(&reached.server), Arc::clone(&reached.tool));
-    let named: Vec<(Arc<str>, Arc<str>)> = match &denoted_by_name {
-        Some(tool) => vec![tool.clone()],
-        None => {
-            let words = call.arguments.values().filter_map(Value::as_str);
-            words.filter_map(|word| denoted(word, server, catalogs)).collect()
-        }
+    let named: Vec<(Arc<str>, Arc<str>)> = if let Some(tool) = &denoted_by_name { vec![tool.clone()] } else {
+        let words = call.arguments.values().filter_map(Value::as_str);
+        words.filter_map(|word| denoted(word, server, catalogs)).collect()
     };
     // A bare name that several servers have means any of them.
     let same_name = call.arguments.values().filter_map(Value::as_str).any(|word| plain(word) == plain(&reached.tool));

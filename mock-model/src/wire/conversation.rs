@@ -79,7 +79,7 @@ impl<'r, 'b> Conversation<'r, 'b> {
                     take_results(blocks, spoke_first, position, &mut pending)?;
                     exchanges.extend(pending.drain(..).map(Pending::exchange));
                     let said = messages[position..end].iter().map(|message| message.content.text());
-                    if let Some(said) = said.filter(|text| !text.is_empty()).last() {
+                    if let Some(said) = said.filter(|text| !text.is_empty()).next_back() {
                         (user, since) = (said, exchanges.len());
                     }
                 }

@@ -136,7 +136,7 @@ fn draw(area: &Area<'_>, scale: &Scale, rows: &[&EffectRow], layout: Layout, hei
     area.draw_text(&caption, &style(&MARGIN, 15, HPos::Center), (margin, TOP - 14))?;
     let unit =
         if layout.values > 100 { "difference from the reference, percentage points" } else { "percentage points" };
-    let middle = (scale.left + scale.right) / 2;
+    let middle = i32::midpoint(scale.left, scale.right);
     area.draw_text(unit, &style(&MUTED, 15, HPos::Center), (middle, bottom + 32))?;
     for (row, at) in rows.iter().take(ROWS).zip(0..) {
         effect(area, scale, row, layout, TOP + ROW * at + ROW / 2)?;
