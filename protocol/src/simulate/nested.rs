@@ -93,7 +93,9 @@ impl Source {
             for _ in 0..layout.frames_per_tool {
                 let start = out.len();
                 for _ in 0..layout.tasks_per_frame {
-                    let code = if let Some(code) = repeated(&self.in_frame, &out[start..], rng) { code } else {
+                    let code = if let Some(code) = repeated(&self.in_frame, &out[start..], rng) {
+                        code
+                    } else {
                         let code = repeated(&self.in_tool, fresh, rng).unwrap_or_else(|| self.code(rng.next_u64()));
                         fresh.push(code);
                         code
@@ -179,7 +181,7 @@ mod tests {
     #[test]
     fn tasks_of_a_frame_and_of_a_tool_have_the_asked_correlation() {
         let all = draws((0.5, 0.1), 3_000);
-        let (frame, tool, none) = (3, 15, LAYOUT.tasks_per_tool() as usize);
+        let (frame, tool, none) = (3, 15, usize::try_from(LAYOUT.tasks_per_tool()).unwrap());
         // Within a frame: ρ_tool + (1 − ρ_tool)·ρ_frame.
         for places in [(0, 1), (0, 2), (1, 2)] {
             let seen = correlation(&all, places.0, places.1, frame);

@@ -110,6 +110,7 @@ impl Scale {
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "a style borrows its colour")]
 fn style(color: &'static RGBColor, size: i32, horizontal: HPos) -> TextStyle<'static> {
     TextStyle::from(("sans-serif", size).into_font()).color(color).pos(Pos::new(horizontal, VPos::Center))
 }

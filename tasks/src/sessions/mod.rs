@@ -72,7 +72,9 @@ impl<'g> Sessions<'g> {
                 continue;
             };
             let name = (Arc::clone(server), Arc::clone(tool));
-            if let Some(known) = names.iter().position(|known| *known == name) { tools[known].push(at) } else {
+            if let Some(known) = names.iter().position(|known| *known == name) {
+                tools[known].push(at);
+            } else {
                 names.push(name);
                 tools.push(vec![at]);
             }

@@ -104,7 +104,9 @@ impl Speakeasy {
         match call.name.as_str() {
             SEARCH => {
                 let scores = self.space.cosine(replies::text(&call.arguments, "query")?)?;
-                let found = if call.arguments.get("tags") == None { first(&scores, K) } else {
+                let found = if call.arguments.get("tags").is_none() {
+                    first(&scores, K)
+                } else {
                     let tags = replies::texts(&call.arguments, "tags")?;
                     among(
                         &scores,

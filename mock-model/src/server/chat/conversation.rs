@@ -65,7 +65,9 @@ pub(super) fn read<'r>(
             ChatRole::Tool => {
                 let id = message.tool_call_id.as_deref().unwrap_or_default();
                 let text = message.content.as_deref().unwrap_or_default();
-                if let Some((_, result)) = pending.iter_mut().find(|(call, result)| call.id == id && result.is_none()) { *result = Some(text) } else {
+                if let Some((_, result)) = pending.iter_mut().find(|(call, result)| call.id == id && result.is_none()) {
+                    *result = Some(text);
+                } else {
                     let why = "Invalid parameter: messages with role 'tool' must be a response to a preceeding \
                                message with 'tool_calls'.";
                     return Err(Refusal::param(format!("messages.[{at}].role"), "invalid_value", why));
