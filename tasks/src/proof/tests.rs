@@ -34,6 +34,22 @@ fn messages(tables: &MatcherTables, intents: &Intents) -> Vec<String> {
 }
 
 #[test]
+fn every_tool_of_the_vendored_catalogs_is_proven_on_every_frame() {
+    let catalogs = Catalogs::vendored().unwrap();
+    let intents = Intents::embedded();
+    for seed in [[0; 32], [7; 32]] {
+        let proof = prove(&MatcherTables::embedded(), &intents, &catalogs, seed).unwrap();
+        let findings: Vec<String> = proof.findings.iter().map(ToString::to_string).collect();
+        assert_eq!(findings, [""; 0]);
+        assert_eq!(proof.tools.len(), catalogs.tool_count());
+        assert_eq!(
+            proof.tools.values().map(|tool| tool.frames).sum::<usize>() + intents.abstain().count(),
+            intents.frames().len()
+        );
+    }
+}
+
+#[test]
 fn a_forgotten_matcher_is_found_by_the_variant_that_it_refuses() {
     assert_eq!(messages(&tables(SOUND), &intents("path")), [""; 0]);
     let found = messages(&tables(SOUND), &intents("exact"));
