@@ -88,7 +88,7 @@ fn diff(texts: &ToolTexts) -> ToolDiff {
             Some(text) if *text == texts.original => all.unchanged.push(arm),
             Some(text) => {
                 if let Some(at) = forms.iter().position(|form| form == text) {
-                    all.changed[at].arms.push(arm)
+                    all.changed[at].arms.push(arm);
                 } else {
                     forms.push(text);
                     all.changed.push(Shown { arms: vec![arm], lines: lines(&texts.original, text) });
