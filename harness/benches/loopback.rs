@@ -1,6 +1,8 @@
 //! How many calls per second the client and the mock server make together over loopback, whole tool lists in every
 //! request: `cargo bench -p bench --bench loopback [-- CALLS [CONCURRENCY]]`. Prints calls, bytes and processor time.
 
+#![expect(clippy::print_stdout, reason = "its figures are its product")]
+
 use std::{
     fs,
     net::SocketAddr,
@@ -93,7 +95,7 @@ async fn measure(calls: u64, concurrency: usize) -> anyhow::Result<()> {
     while let Some(worker) = workers.join_next().await {
         worker??;
     }
-    let (elapsed, spent) = (start.elapsed(), processor_time()? - before);
+    let (elapsed, spent) = (start.elapsed(), processor_time()?.saturating_sub(before));
     serving.abort();
     let (made, bytes) = (load.made.load(Ordering::Relaxed), load.bytes.load(Ordering::Relaxed));
     println!(

@@ -51,7 +51,7 @@ fn say(message: &Value) -> io::Result<()> {
     io::stdout().flush()
 }
 
-fn result(id: &Value, result: Value) -> Value {
+fn result(id: &Value, result: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
@@ -109,11 +109,11 @@ fn answer(mode: &str, method: &str, message: &Value, upstream: &mut Upstream) ->
         ("endless-pages", "tools/list") => {
             let next =
                 message["params"]["cursor"].as_str().and_then(|cursor| cursor.parse::<u64>().ok()).unwrap_or(0) + 1;
-            say(&result(id, json!({ "tools": [], "nextCursor": next.to_string() })))?;
+            say(&result(id, &json!({ "tools": [], "nextCursor": next.to_string() })))?;
         }
         ("many-tools", "tools/list") => {
             let tool = |n| json!({ "name": format!("tool_{n}"), "inputSchema": { "type": "object" } });
-            say(&result(id, json!({ "tools": (0..50_000).map(tool).collect::<Vec<_>>() })))?;
+            say(&result(id, &json!({ "tools": (0..50_000).map(tool).collect::<Vec<_>>() })))?;
         }
         ("huge", "tools/list") => {
             // Written piece by piece: this program is not what is measured.
@@ -133,7 +133,7 @@ fn answer(mode: &str, method: &str, message: &Value, upstream: &mut Upstream) ->
             say(&json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": {} }))?;
         },
         ("answers-itself", "tools/call") => {
-            say(&result(id, json!({ "content": [{ "type": "text", "text": "done" }] })))?;
+            say(&result(id, &json!({ "content": [{ "type": "text", "text": "done" }] })))?;
         }
         ("restless", "tools/list") => {
             if let Some(answer) = upstream.pass(message)? {

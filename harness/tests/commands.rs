@@ -86,6 +86,28 @@ fn intents_are_sound() {
 }
 
 #[test]
+fn the_sheet_of_some_frames_shows_these_and_no_ids() {
+    let folder = folder();
+    let frames = "time/get_current_time/w4-utc,abstain/w5-other-zone";
+    let out = stdout(bench(folder.path()).args(["tasks", "audit-sheet", "--frames", frames]), 0);
+    assert_eq!(out.lines().count(), 2);
+    assert!(!out.contains("w4-utc"), "{out}");
+    let message = stderr(bench(folder.path()).args(["tasks", "audit-sheet", "--frames", "time/w4-utc"]), 2);
+    assert!(message.contains("there is no frame time/w4-utc"), "{message}");
+}
+
+#[test]
+fn intents_that_do_not_fill_the_locks_plan_run_all_the_same() {
+    let folder = folder();
+    let intents = folder.path().join("intents");
+    std::fs::create_dir(&intents).unwrap();
+    let text = "server = \"git\"\nwriter = \"me\"\n[[intent]]\ntool = \"git_status\"\n[[intent.frame]]\nid = \"x\"\nstratum = \"plain\"\nvoice = \"terse\"\ntext = \"status of /srv/app\"\ngold = { repo_path = \"/srv/app\" }\n";
+    std::fs::write(intents.join("git-me.toml"), text).unwrap();
+    let out = stdout(bench(folder.path()).args(["--tasks", "1", "--arms", "L0", "--intents"]).arg(&intents), 0);
+    assert!(out.lines().any(|line| line.starts_with("L0 ") && line.contains(" 1 ")), "{out}");
+}
+
+#[test]
 fn a_surface_is_the_document_whose_digest_the_lock_holds() {
     let folder = folder();
     let surface = json(&stdout(bench(folder.path()).args(["surface", "--arm", "L2", "--quiet"]), 0));

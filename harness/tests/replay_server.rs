@@ -1,7 +1,5 @@
 //! `bench replay-server` as a process, asked by `bench catalog capture`.
 
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
-
 mod common;
 
 use std::{

@@ -90,6 +90,11 @@ impl MatcherTables {
         Ok(Self::from_files(files))
     }
 
+    /// Whether there is nothing to prove.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty() && self.problems.is_empty()
+    }
+
     /// Reads tables from memory, in any order.
     pub fn from_files(mut files: Vec<IntentFile>) -> Self {
         files.sort_by(|a, b| a.name.cmp(&b.name));

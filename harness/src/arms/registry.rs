@@ -54,19 +54,19 @@ fn built_in() -> Vec<(ArmInfo, Kind)> {
         (r("R", "long text results as digests, the original on request"), Kind::Digest { expands: true }),
         (r("R-again", "control: R a second time"), Kind::Digest { expands: true }),
         (r("R-no-expand", "control: R without its way back; must not be certified"), Kind::Digest { expands: false }),
-        (stacked("L2+R", lazy::info(false)), Kind::Stacked { pinned: false }),
-        (stacked("L3+R", lazy::info(true)), Kind::Stacked { pinned: true }),
+        (stacked("L2+R", &lazy::info(false)), Kind::Stacked { pinned: false }),
+        (stacked("L3+R", &lazy::info(true)), Kind::Stacked { pinned: true }),
     ];
     own.into_iter().chain(peers::all().into_iter().map(|(info, build)| (info, Kind::Peer(build)))).collect()
 }
 
 /// R on top of a level.
-fn stacked(id: &str, level: ArmInfo) -> ArmInfo {
+fn stacked(id: &str, level: &ArmInfo) -> ArmInfo {
     ArmInfo {
         id: ArmId(id.to_owned()),
         summary: "R on top of the level: lazy definitions and digested results",
         waivers: &[Waiver::LargerThanL0, Waiver::Order],
-        ..level
+        ..level.clone()
     }
 }
 

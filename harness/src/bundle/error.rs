@@ -52,7 +52,7 @@ pub enum BundleError {
         name: String,
     },
     /// More than a bundle may hold.
-    #[error("more than {limit} {what}: this is no bundle of a record, or raise the limit")]
+    #[error("more than {limit} {what}: this is no bundle of a record")]
     TooMuch {
         /// The limit.
         limit: u64,

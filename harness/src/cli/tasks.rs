@@ -106,6 +106,9 @@ fn prove(folder: Option<&Path>, inputs: &Inputs) -> Result<Option<Proof>, Failur
         None if inputs.intents.digest() == Intents::embedded().digest() => MatcherTables::embedded(),
         None => return Ok(None),
     };
+    if tables.is_empty() {
+        return Ok(None);
+    }
     // Intents with errors make no tasks; their errors are reported already.
     match proof::prove(&tables, &inputs.intents, &inputs.catalogs, [0; 32]) {
         Ok(proof) => Ok(Some(proof)),

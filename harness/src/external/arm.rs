@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashSet,
+    fmt::Write as _,
     path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
@@ -308,7 +309,7 @@ impl Opened {
                     self.instructions.push_str("\n\n");
                 }
                 if let Some(server) = &slot.server {
-                    self.instructions.push_str(&format!("[{server}] "));
+                    let _ = write!(self.instructions, "[{server}] ");
                 }
                 self.instructions.push_str(&said);
             }

@@ -39,6 +39,9 @@ pub struct Limits {
     pub faults: u32,
 }
 
+/// The result of a request, or its error, as sent.
+type Replied = Result<Box<RawValue>, Box<RawValue>>;
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -253,7 +256,7 @@ impl Client {
     }
 
     /// Takes one line: the answer to the open request, or nothing.
-    fn take(&mut self, line: &[u8], method: &str) -> Result<Option<Result<Box<RawValue>, Box<RawValue>>>, Fault> {
+    fn take(&mut self, line: &[u8], method: &str) -> Result<Option<Replied>, Fault> {
         if line.iter().all(u8::is_ascii_whitespace) {
             return Ok(None);
         }

@@ -111,7 +111,7 @@ fn order(text: &str, upstream: &str) -> Option<&'static str> {
 
 /// What was changed on the way from the model's call to the one that reached the server.
 pub(super) fn forwarding(
-    denoted_by_name: Option<(Arc<str>, Arc<str>)>,
+    denoted_by_name: Option<&(Arc<str>, Arc<str>)>,
     server: Option<&str>,
     call: &ToolCall,
     reached: &Reached,
@@ -119,12 +119,11 @@ pub(super) fn forwarding(
 ) -> Vec<(Oddity, String)> {
     let mut odd = Vec::new();
     let arrived = (Arc::clone(&reached.server), Arc::clone(&reached.tool));
-    let named: Vec<(Arc<str>, Arc<str>)> = match &denoted_by_name {
-        Some(tool) => vec![tool.clone()],
-        None => {
-            let words = call.arguments.values().filter_map(Value::as_str);
-            words.filter_map(|word| denoted(word, server, catalogs)).collect()
-        }
+    let named: Vec<(Arc<str>, Arc<str>)> = if let Some(tool) = denoted_by_name {
+        vec![tool.clone()]
+    } else {
+        let words = call.arguments.values().filter_map(Value::as_str);
+        words.filter_map(|word| denoted(word, server, catalogs)).collect()
     };
     // A bare name that several servers have means any of them.
     let same_name = call.arguments.values().filter_map(Value::as_str).any(|word| plain(word) == plain(&reached.tool));
@@ -217,7 +216,10 @@ mod tests {
     fn kinds(call: &ToolCall, own: &str, reached: &Reached) -> Vec<&'static str> {
         let catalogs = catalogs();
         let denoted = denoted(own, Some("git"), &catalogs);
-        forwarding(denoted, Some("git"), call, reached, &catalogs).into_iter().map(|(kind, _)| kind.kind()).collect()
+        forwarding(denoted.as_ref(), Some("git"), call, reached, &catalogs)
+            .into_iter()
+            .map(|(kind, _)| kind.kind())
+            .collect()
     }
 
     #[test]

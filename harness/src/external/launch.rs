@@ -169,15 +169,12 @@ fn substitute(template: &str, known: &[(&str, String)]) -> String {
     while let Some(at) = rest.find('{') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        match known.iter().find(|(name, _)| rest.starts_with(name)) {
-            Some((name, value)) => {
-                out.push_str(value);
-                rest = &rest[name.len()..];
-            }
-            None => {
-                out.push('{');
-                rest = &rest[1..];
-            }
+        if let Some((name, value)) = known.iter().find(|(name, _)| rest.starts_with(name)) {
+            out.push_str(value);
+            rest = &rest[name.len()..];
+        } else {
+            out.push('{');
+            rest = &rest[1..];
         }
     }
     out.push_str(rest);

@@ -160,7 +160,8 @@ impl ExternalSession {
         let slot = &self.shared.slots[target.slot];
         let denoted = inspect::denoted(&target.own, slot.server.as_deref(), &self.shared.catalogs);
         let direct = denoted.is_some();
-        for (kind, what) in inspect::forwarding(denoted, slot.server.as_deref(), call, &reached, &self.shared.catalogs)
+        for (kind, what) in
+            inspect::forwarding(denoted.as_ref(), slot.server.as_deref(), call, &reached, &self.shared.catalogs)
         {
             self.shared.findings.oddity(kind, || what);
         }

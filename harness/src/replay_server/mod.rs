@@ -113,7 +113,7 @@ impl ReplayServer {
         };
         let (Some(id), Some(method)) = (message.id, message.method.as_deref()) else { return Ok(None) };
         let answer = match method {
-            INITIALIZE => self.initialize(message.params),
+            INITIALIZE => Ok(self.initialize(message.params)),
             PING | "logging/setLevel" => Ok("{}".to_owned()),
             LIST => self.page(message.params),
             CALL => self.call(message.params, log)?,
@@ -130,7 +130,7 @@ impl ReplayServer {
 
     /// Asked as the capture asked, a server answers with the bytes that were captured; asked for another version of the
     /// protocol, it speaks that one.
-    fn initialize(&self, params: Option<&RawValue>) -> Answer {
+    fn initialize(&self, params: Option<&RawValue>) -> String {
         #[derive(Deserialize)]
         struct Params {
             #[serde(rename = "protocolVersion")]
@@ -140,7 +140,7 @@ impl ReplayServer {
         let asked = asked.and_then(|params| params.version).filter(|version| version != PROTOCOL_VERSION);
         let captured = &self.replayed.initialize;
         if asked.is_none() && self.list_changed.is_none() {
-            return Ok(captured.get().to_owned());
+            return captured.get().to_owned();
         }
         let mut answer: Map<String, Value> = serde_json::from_str(captured.get()).unwrap_or_default();
         if let Some(version) = asked {
@@ -152,7 +152,7 @@ impl ReplayServer {
                 capabilities.insert("tools".to_owned(), json!({ "listChanged": changes }));
             }
         }
-        Ok(Value::Object(answer).to_string())
+        Value::Object(answer).to_string()
     }
 
     /// The page that a cursor names; without one the first.

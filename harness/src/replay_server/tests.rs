@@ -18,6 +18,7 @@ fn converse(server: &ReplayServer, messages: &[Value]) -> (Vec<Value>, Vec<Value
     (lines(String::from_utf8(output).unwrap()), lines(fs::read_to_string(path).unwrap()))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers write the values in place")]
 fn ask(id: Value, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }

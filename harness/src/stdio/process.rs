@@ -187,7 +187,7 @@ impl Process {
             let _ = self.wait(GRACE);
         }
         if !ending.forced {
-            ending.left_children = group.is_some_and(|group| outlasts(group));
+            ending.left_children = group.is_some_and(outlasts);
         }
         // Children of a launcher such as npx may outlive it.
         signal(Signal::KILL);

@@ -19,7 +19,7 @@ pub(super) fn check(report: &mut Report, reader: &Record, key: Option<&PublicKey
     if !path.is_file() {
         match key {
             Some(key) => {
-                report.add(NAME, exit::VERIFY_LEDGER, Err(format!("not signed; key {} was asked for", key.id())))
+                report.add(NAME, exit::VERIFY_LEDGER, Err(format!("not signed; key {} was asked for", key.id())));
             }
             None => report.note(NAME, exit::VERIFY_LEDGER, "not signed"),
         }

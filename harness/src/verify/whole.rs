@@ -32,7 +32,7 @@ pub(super) fn tasks(reader: &Record, prepared: &Prepared) -> Found {
             }
             Some(_) => texts.push(format!("{} of suite {name} re-made, digest equal", family.tasks.len())),
             None => {
-                texts.push(format!("{} of suite {name} re-made, the certificate states no digest", family.tasks.len()))
+                texts.push(format!("{} of suite {name} re-made, the certificate states no digest", family.tasks.len()));
             }
         }
     }

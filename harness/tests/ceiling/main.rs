@@ -25,7 +25,7 @@ fn undisturbed(script: &str) -> Run {
     let server = MockServer::start(script);
     let mut run = Run::new(&server, 16, "1000");
     for _ in 0..STARTS {
-        if run.to_the_end() == Some(0) {
+        if run.finish() == Some(0) {
             return run;
         }
     }
@@ -74,7 +74,7 @@ fn the_ceiling_holds_the_books_agree_and_nothing_is_lost() {
 fn a_bill_beyond_the_reservation_stops_the_run_and_the_books_say_by_how_much() {
     let server = MockServer::start("[[fault]]\nkind = \"excess-usage\"\nnth = [5]");
     let mut run = Run::new(&server, 1, "60");
-    let code = run.to_the_end();
+    let code = run.finish();
     assert!(code.is_some_and(|code| code != 0), "{}", run.said());
     assert!(run.said().contains("more than its request can hold"), "{}", run.said());
     let lines = server.ledger();

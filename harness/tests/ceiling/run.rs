@@ -31,13 +31,13 @@ pub(crate) struct Run {
 impl Run {
     /// A run that has not started, with a budget in dollars.
     pub(crate) fn new(server: &MockServer, concurrency: u32, dollars: &str) -> Self {
-        let budget = dollars.parse::<f64>().unwrap() * 1_000.0;
-        let budget = budget.round() as u64;
+        let (whole, thousandths) = dollars.split_once('.').unwrap_or((dollars, ""));
+        let budget = format!("{whole}{thousandths:0<3}").parse().unwrap();
         Self { folder: tempfile::tempdir().unwrap(), url: server.url(), concurrency, budget }
     }
 
     /// Starts or resumes it and waits; the exit code.
-    pub(crate) fn to_the_end(&mut self) -> Option<i32> {
+    pub(crate) fn finish(&mut self) -> Option<i32> {
         self.spawn().wait().unwrap().code()
     }
 

@@ -15,6 +15,7 @@ pub(crate) fn bench(folder: &Path) -> Command {
 
 /// Stdout of a run that must end with this code.
 #[track_caller]
+#[allow(dead_code, reason = "each test binary uses its part of this file")]
 pub(crate) fn stdout(command: &mut Command, code: i32) -> String {
     let output = command.output().unwrap();
     let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr).into_owned());
@@ -24,6 +25,7 @@ pub(crate) fn stdout(command: &mut Command, code: i32) -> String {
 
 /// Stderr of a run that must end with this code.
 #[track_caller]
+#[allow(dead_code, reason = "each test binary uses its part of this file")]
 pub(crate) fn stderr(command: &mut Command, code: i32) -> String {
     let output = command.output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();

@@ -107,9 +107,8 @@ impl Meta {
 
     /// Tools that its description or the enumeration of its name parameter names.
     pub(crate) fn listed(&self, tool: &Tool) -> Vec<Listed> {
-        let parameter = match &self.kind {
-            MetaKind::Fetch { name, .. } | MetaKind::Invoke { name, .. } => name,
-            _ => return Vec::new(),
+        let (MetaKind::Fetch { name: parameter, .. } | MetaKind::Invoke { name: parameter, .. }) = &self.kind else {
+            return Vec::new();
         };
         let mut listed: Vec<Listed> =
             tool.description.lines().filter_map(|line| signature(line, self.server.as_deref())).collect();

@@ -78,8 +78,8 @@ impl<'r, 'b> Conversation<'r, 'b> {
                     let spoke_first = matches!(messages[position].content, Content::Text(_));
                     take_results(blocks, spoke_first, position, &mut pending)?;
                     exchanges.extend(pending.drain(..).map(Pending::exchange));
-                    let said = messages[position..end].iter().map(|message| message.content.text());
-                    if let Some(said) = said.filter(|text| !text.is_empty()).last() {
+                    let mut said = messages[position..end].iter().map(|message| message.content.text());
+                    if let Some(said) = said.rfind(|text| !text.is_empty()) {
                         (user, since) = (said, exchanges.len());
                     }
                 }

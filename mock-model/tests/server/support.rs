@@ -101,7 +101,7 @@ impl Server {
         stream.write_all(head.as_bytes()).await?;
         stream.write_all(body).await?;
         let mut bytes = Vec::new();
-        let mut piece = [0; 1 << 16];
+        let mut piece = vec![0; 1 << 16];
         loop {
             match stream.read(&mut piece).await {
                 Ok(0) => break,

@@ -1,7 +1,7 @@
 //! Correlated outcomes by urns: the nested Dirichlet model without a single special function.
 //!
 //! The chances of loss, gain and nothing in a frame are Dirichlet around those of its tool, and those of a tool Dirichlet
-//! around the overall ones. Integrating the chances out leaves Pólya's urn (Blackwell & MacQueen 1973, Ann Stat 1:353):
+//! around the overall ones. Integrating the chances out leaves Pólya's urn (Blackwell & `MacQueen` 1973, Ann Stat 1:353):
 //! the next task of a frame repeats a uniformly chosen earlier one with probability `iρ/(1 − ρ + iρ)`, else it is drawn
 //! for the tool, where the same holds among the tool's own draws. Two tasks of one frame (given the tool), and two draws
 //! of one tool, then have correlation ρ. Only integers are compared.
@@ -93,13 +93,12 @@ impl Source {
             for _ in 0..layout.frames_per_tool {
                 let start = out.len();
                 for _ in 0..layout.tasks_per_frame {
-                    let code = match repeated(&self.in_frame, &out[start..], rng) {
-                        Some(code) => code,
-                        None => {
-                            let code = repeated(&self.in_tool, fresh, rng).unwrap_or_else(|| self.code(rng.next_u64()));
-                            fresh.push(code);
-                            code
-                        }
+                    let code = if let Some(code) = repeated(&self.in_frame, &out[start..], rng) {
+                        code
+                    } else {
+                        let code = repeated(&self.in_tool, fresh, rng).unwrap_or_else(|| self.code(rng.next_u64()));
+                        fresh.push(code);
+                        code
                     };
                     out.push(code);
                 }
@@ -182,7 +181,7 @@ mod tests {
     #[test]
     fn tasks_of_a_frame_and_of_a_tool_have_the_asked_correlation() {
         let all = draws((0.5, 0.1), 3_000);
-        let (frame, tool, none) = (3, 15, LAYOUT.tasks_per_tool() as usize);
+        let (frame, tool, none) = (3, 15, usize::try_from(LAYOUT.tasks_per_tool()).unwrap());
         // Within a frame: ρ_tool + (1 − ρ_tool)·ρ_frame.
         for places in [(0, 1), (0, 2), (1, 2)] {
             let seen = correlation(&all, places.0, places.1, frame);

@@ -139,7 +139,7 @@ impl Scenario {
         let r = self.flip_rate();
         let both = (self.discordance_at(difference) - 2.0 * r) / (1.0 - 3.0 * r);
         let net = difference / (1.0 - r);
-        (((both - net) / 2.0).max(0.0), ((both + net) / 2.0).max(0.0))
+        (((both - net) / 2.0).max(0.0), f64::midpoint(both, net).max(0.0))
     }
 
     /// # Errors

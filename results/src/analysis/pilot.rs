@@ -72,7 +72,7 @@ pub struct Pilot {
     pub frames: u64,
     /// The reference, by endpoint.
     pub accuracy: BTreeMap<Endpoint, PilotAccuracy>,
-    /// The other arms; the second pass is ψ_AA.
+    /// The other arms; the second pass is `ψ_AA`.
     pub arms: Vec<PilotArm>,
     /// What to declare.
     pub declare: Declaration,

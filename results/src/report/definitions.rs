@@ -86,13 +86,14 @@ fn diff(texts: &ToolTexts) -> ToolDiff {
         match shown {
             None => all.hidden.push(arm),
             Some(text) if *text == texts.original => all.unchanged.push(arm),
-            Some(text) => match forms.iter().position(|form| form == text) {
-                Some(at) => all.changed[at].arms.push(arm),
-                None => {
+            Some(text) => {
+                if let Some(at) = forms.iter().position(|form| form == text) {
+                    all.changed[at].arms.push(arm);
+                } else {
                     forms.push(text);
                     all.changed.push(Shown { arms: vec![arm], lines: lines(&texts.original, text) });
                 }
-            },
+            }
         }
     }
     all

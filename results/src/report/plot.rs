@@ -110,6 +110,7 @@ impl Scale {
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "a style borrows its colour")]
 fn style(color: &'static RGBColor, size: i32, horizontal: HPos) -> TextStyle<'static> {
     TextStyle::from(("sans-serif", size).into_font()).color(color).pos(Pos::new(horizontal, VPos::Center))
 }
@@ -136,7 +137,7 @@ fn draw(area: &Area<'_>, scale: &Scale, rows: &[&EffectRow], layout: Layout, hei
     area.draw_text(&caption, &style(&MARGIN, 15, HPos::Center), (margin, TOP - 14))?;
     let unit =
         if layout.values > 100 { "difference from the reference, percentage points" } else { "percentage points" };
-    let middle = (scale.left + scale.right) / 2;
+    let middle = i32::midpoint(scale.left, scale.right);
     area.draw_text(unit, &style(&MUTED, 15, HPos::Center), (middle, bottom + 32))?;
     for (row, at) in rows.iter().take(ROWS).zip(0..) {
         effect(area, scale, row, layout, TOP + ROW * at + ROW / 2)?;
@@ -155,8 +156,11 @@ fn dashed(area: &Area<'_>, x: i32, from: i32, to: i32) -> Drawn {
 
 fn effect(area: &Area<'_>, scale: &Scale, row: &EffectRow, layout: Layout, y: i32) -> Drawn {
     let color = if row.control { CONTROL } else { LEVEL };
-    let room = if layout.values > 100 { 26 } else { 20 };
-    let label: String = clipped(&format!("{} · {}", row.arm, row.endpoint), room);
+    let label = if layout.values > 100 {
+        clipped(&format!("{} · {}", row.arm, row.endpoint), 26)
+    } else {
+        clipped(&format!("{} {}", row.arm, short(&row.endpoint)), 18)
+    };
     area.draw_text(&label, &style(&INK, 15, HPos::Left), (0, y))?;
     let parsed = |end: &str| end.parse::<f64>().ok().map(|end| 100.0 * end);
     if let (Some(lower), Some(upper)) = (parsed(&row.interval.lower), parsed(&row.interval.upper)) {
@@ -195,6 +199,16 @@ fn cap(area: &Area<'_>, scale: &Scale, color: RGBColor, end: f64, (x, y): (i32, 
         area.draw(&Polygon::new(vec![(x, y), (x - 9, y - 5), (x - 9, y + 5)], color.filled()))
     } else {
         line(area, color, 2, (x, y - 4), (x, y + 4))
+    }
+}
+
+/// An endpoint's name where there is little room, as in the table of a terminal.
+fn short(endpoint: &str) -> &str {
+    match endpoint {
+        "selection" => "sel",
+        "arguments" => "args",
+        "first-call" => "1st",
+        other => other,
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Escaping for a format is the format's own business; this is what no escaping does.
 
+use std::fmt::Write as _;
+
 /// Replaces characters that are invisible or change the direction of what follows by their code points, and cuts after
 /// `limit` characters with the number of those left out. Line ends and tabs stay.
 pub(super) fn tame(text: &str, limit: usize) -> String {
@@ -9,14 +11,14 @@ pub(super) fn tame(text: &str, limit: usize) -> String {
     let mut chars = text.chars();
     for c in chars.by_ref().take(limit) {
         if hides(c) {
-            out.push_str(&format!("⟨U+{:04X}⟩", u32::from(c)));
+            let _ = write!(out, "⟨U+{:04X}⟩", u32::from(c));
         } else {
             out.push(c);
         }
     }
     let rest = chars.count();
     if rest > 0 {
-        out.push_str(&format!(" … ({} more characters)", crate::table::group(rest as u64)));
+        let _ = write!(out, " … ({} more characters)", crate::table::group(rest as u64));
     }
     out
 }

@@ -116,6 +116,25 @@ fn alternatives_inherit_matchers_and_values_of_matchers_take_slots() {
 }
 
 #[test]
+fn an_intents_allowances_hold_where_gold_and_frame_say_nothing() {
+    let body = |gold: &str, more: &str| {
+        let frame = frame("x", &format!("text = \"t\"\ngold = {{ {gold} }}\n{more}"));
+        format!(
+            "{HEAD}{}",
+            frame.replace("tool = \"git_log\"\n", "tool = \"git_log\"\nallow = { n = [10], m = [1] }\n")
+        )
+    };
+    let matchers = |text: &str| {
+        let intents = read(&[text]);
+        assert_eq!(intents.problems(), []);
+        serde_json::to_value(intents.frames()[0].gold[0].fill_matchers(&[])).unwrap()
+    };
+    assert_eq!(matchers(&body("", "")), json!({"m": {"allow": [1]}, "n": {"allow": [10]}}));
+    assert_eq!(matchers(&body("n = 3", "")), json!({"m": {"allow": [1]}}));
+    assert_eq!(matchers(&body("n = 3", "allow = { m = [2] }")), json!({"m": {"allow": [2]}}));
+}
+
+#[test]
 fn the_readme_s_example_is_read_as_it_says() {
     let readme = include_str!("../../intents/README.md");
     let example = readme.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();

@@ -4,7 +4,7 @@ fn tables(text: &str) -> MatcherTables {
     MatcherTables::from_files(vec![IntentFile { name: "git.toml".into(), text: text.into() }])
 }
 
-/// One frame of git_log, its repository compared by `matcher`.
+/// One frame of `git_log`, its repository compared by `matcher`.
 fn intents(matcher: &str) -> Intents {
     let text = format!(
         "server = \"git\"\nwriter = \"w\"\n[pools.repo]\nvalues = [\"/srv/a\", \"/srv/b\"]\n[pools.n]\nfrom = 20\nto = 40\n[[intent]]\ntool = \"git_log\"\nmatch = {{ repo_path = \"{matcher}\" }}\n[[intent.frame]]\nid = \"x\"\nstratum = \"optional\"\nvoice = \"terse\"\ntext = \"newest {{n}} of {{r}}\"\nslots = {{ n = \"n\", r = \"repo\" }}\ngold = {{ repo_path = \"{{r}}\", max_count = \"{{n}}\" }}\n"

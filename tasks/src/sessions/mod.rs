@@ -72,12 +72,11 @@ impl<'g> Sessions<'g> {
                 continue;
             };
             let name = (Arc::clone(server), Arc::clone(tool));
-            match names.iter().position(|known| *known == name) {
-                Some(known) => tools[known].push(at),
-                None => {
-                    names.push(name);
-                    tools.push(vec![at]);
-                }
+            if let Some(known) = names.iter().position(|known| *known == name) {
+                tools[known].push(at);
+            } else {
+                names.push(name);
+                tools.push(vec![at]);
             }
         }
         (!tools.is_empty() && plan.length > 0 && plan.users > 0).then_some(Self { generator, plan, seed, tools })

@@ -104,16 +104,15 @@ impl Speakeasy {
         match call.name.as_str() {
             SEARCH => {
                 let scores = self.space.cosine(replies::text(&call.arguments, "query")?)?;
-                let found = match call.arguments.get("tags") {
-                    None => first(&scores, K),
-                    Some(_) => {
-                        let tags = replies::texts(&call.arguments, "tags")?;
-                        among(
-                            &scores,
-                            (0..self.materials.len()).filter(|&at| tags.contains(&&**self.materials.server(at))),
-                            K,
-                        )
-                    }
+                let found = if call.arguments.get("tags").is_none() {
+                    first(&scores, K)
+                } else {
+                    let tags = replies::texts(&call.arguments, "tags")?;
+                    among(
+                        &scores,
+                        (0..self.materials.len()).filter(|&at| tags.contains(&&**self.materials.server(at))),
+                        K,
+                    )
                 };
                 let hit = |at| {
                     let purpose = replies::first_sentence(&self.materials, at);

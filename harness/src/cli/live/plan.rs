@@ -247,7 +247,7 @@ fn table(
             dollars(total.upper)
         )?,
         _ => {
-            writeln!(out, "a confirmatory run needs --budget-usd {} or more", total.upper.div_ceil(1_000_000_000_000))?
+            writeln!(out, "a confirmatory run needs --budget-usd {} or more", total.upper.div_ceil(1_000_000_000_000))?;
         }
     }
     Ok(())

@@ -65,13 +65,12 @@ pub(super) fn read<'r>(
             ChatRole::Tool => {
                 let id = message.tool_call_id.as_deref().unwrap_or_default();
                 let text = message.content.as_deref().unwrap_or_default();
-                match pending.iter_mut().find(|(call, result)| call.id == id && result.is_none()) {
-                    Some((_, result)) => *result = Some(text),
-                    None => {
-                        let why = "Invalid parameter: messages with role 'tool' must be a response to a preceeding \
-                                   message with 'tool_calls'.";
-                        return Err(Refusal::param(format!("messages.[{at}].role"), "invalid_value", why));
-                    }
+                if let Some((_, result)) = pending.iter_mut().find(|(call, result)| call.id == id && result.is_none()) {
+                    *result = Some(text);
+                } else {
+                    let why = "Invalid parameter: messages with role 'tool' must be a response to a preceeding \
+                               message with 'tool_calls'.";
+                    return Err(Refusal::param(format!("messages.[{at}].role"), "invalid_value", why));
                 }
             }
             ChatRole::User => (user, since) = (message.content.as_deref().unwrap_or_default(), answered.len()),

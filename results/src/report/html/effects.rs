@@ -92,9 +92,9 @@ fn table(rows: &[&EffectRow]) -> Markup {
                         td.num { (group(row.loss)) }
                         td.num { (group(row.gain)) }
                         td.num { (signed(100.0 * row.difference.value())) }
-                        td { (interval(&row.interval)) }
-                        td { @if let Some(wide) = &row.wide { (interval(wide)) } }
-                        td { @for (name, n, loss, gain, pass) in &row.readings {
+                        td.fit { (interval(&row.interval)) }
+                        td.fit { @if let Some(wide) = &row.wide { (interval(wide)) } }
+                        td.fit { @for (name, n, loss, gain, pass) in &row.readings {
                             div { (name) ": " (loss) "/" (gain) " of " (n) ", " (match pass { Some(true) => "passes", Some(false) => "does not pass", None => "undefined" }) }
                         } }
                     }

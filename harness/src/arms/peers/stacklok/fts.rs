@@ -1,4 +1,4 @@
-//! The word half: SQLite's FTS5 as the optimizer queries it, over the columns name and description.
+//! The word half: `SQLite`'s FTS5 as the optimizer queries it, over the columns name and description.
 
 use bench_tasks::lexical::{Index, porter::stem};
 
