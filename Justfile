@@ -57,11 +57,7 @@ simulate-program:
 
 # The statistics beside scipy and base R (benches/peers); needs both.
 statistics-peers:
-<<<<<<< HEAD
     @command -v python3 >/dev/null || { echo "python3 is missing: half of the peers is scipy" >&2; exit 31; }
-=======
-    @command -v python3 >/dev/null || { echo "python3 is missing" >&2; exit 31; }
->>>>>>> main
     @command -v Rscript >/dev/null || { echo "R is missing" >&2; exit 31; }
     cargo build --release && python3 benches/peers/statistics.py target/release/bench && Rscript benches/peers/statistics.R
 
