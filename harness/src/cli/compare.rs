@@ -45,6 +45,9 @@ impl From<FieldError> for Failure {
     }
 }
 
+/// Tasks that a comparison needs at least.
+const MIN_TASKS: u64 = 20;
+
 /// Runs the command.
 pub(super) fn run(
     args: &CompareArgs,
@@ -60,10 +63,15 @@ pub(super) fn run(
     };
     let seeds = SuiteSeeds::derive(&inputs.protocol, &spec.seed)?;
     let registry = Registry::new(&plan::arm_context(inputs, &seeds))?;
+    // Intervals are over tools; the first tasks are of as many tools.
+    if args.tasks.is_some_and(|tasks| tasks < MIN_TASKS) {
+        return Err(Failure::usage(format!("--tasks: a comparison needs at least {MIN_TASKS} tasks")));
+    }
     let choice = choice(args, global)?;
-    let external = choice.entries.len();
+    let is_chosen = |entry: &&Entry| choice.names.is_empty() || choice.names.contains(&entry.name);
+    let external = choice.entries.iter().filter(is_chosen).count();
     if external > 0 {
-        output.talk(&format!("starting up to {external} compressors"));
+        output.talk(&format!("compressors to start: {external}"));
     }
     let field = Field::gather(&inputs.protocol, &registry, &inputs.catalogs, choice)?;
     if let Some(arm) = args.require.as_ref().filter(|arm| field.arms.iter().all(|own| own.info().id.0 != **arm)) {

@@ -174,10 +174,12 @@ pub struct Pair {
     pub p_holm: f64,
 }
 
-/// The Pareto view, cheapest first.
+/// The Pareto view, cheapest first. An arm that was given up cost nothing because it did nothing: it has no place here.
 pub(super) fn pareto(arms: &[ArmRow]) -> Vec<Point> {
+    let given_up = |row: &ArmRow| row.external.as_ref().is_some_and(|external| external.given_up.is_some());
     let mut points: Vec<Point> = arms
         .iter()
+        .filter(|row| !given_up(row))
         .map(|row| Point {
             arm: row.arm.clone(),
             arguments_percent: row.arguments.percent(),

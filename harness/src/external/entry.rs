@@ -112,8 +112,8 @@ pub struct Ready {
     pub tool: String,
     /// Its arguments, as JSON.
     pub arguments: String,
-    /// What its reply holds once the process is ready.
-    pub contains: String,
+    /// What its reply holds once the process is ready: all of it.
+    pub contains: Vec<String>,
 }
 
 /// Why there is no such entry.
@@ -316,7 +316,7 @@ mod tests {
             ("serves = \"all\"", "needs [arm.config]"),
             ("env = { A = \"{config}\" }", "there is no [arm.config]"),
             ("config = { file = \"../x\", item = \"\" }", "within {state}"),
-            ("ready = { tool = \"t\", arguments = \"[]\", contains = \"\" }", "no JSON object"),
+            ("ready = { tool = \"t\", arguments = \"[]\", contains = [] }", "no JSON object"),
         ] {
             let error = load(&format!("{arm}{line}\n")).unwrap_err();
             assert!(error.contains(why), "{error}");

@@ -194,6 +194,8 @@ impl Fault {
 pub enum Oddity {
     /// A call of an upstream tool by its own name was answered as a success, and nothing reached the server.
     AnsweredItself,
+    /// A call was answered as an error, and nothing reached the server.
+    Refused,
     /// A call reached another upstream tool than the one that was named.
     OtherTool,
     /// A call reached the server with other arguments than the model gave.
@@ -219,6 +221,7 @@ impl Oddity {
     pub fn kind(self) -> &'static str {
         match self {
             Self::AnsweredItself => "answered-itself",
+            Self::Refused => "refused-call",
             Self::OtherTool => "other-tool",
             Self::OtherArguments => "other-arguments",
             Self::LateCall => "late-call",

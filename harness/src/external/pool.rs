@@ -115,7 +115,8 @@ impl Pool {
             self.refill(&mut state);
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(Fault::no_answer("the start", 2 * self.limits.start, String::new()));
+                let last = state.failed.as_ref().map(|(_, last)| last.clone());
+                return Err(last.unwrap_or_else(|| Fault::no_answer("the start", 2 * self.limits.start, String::new())));
             }
             state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -221,9 +222,11 @@ fn start(blueprint: &Blueprint, limits: &Limits) -> Result<Live, Fault> {
     let mut tools = client.list(until, SETTLE)?;
     if let Some(ready) = &blueprint.entry.ready {
         let arguments: Map<String, serde_json::Value> = serde_json::from_str(&ready.arguments).unwrap_or_default();
-        while !client.call(&ready.tool, &arguments)?.text.contains(&ready.contains) {
+        loop {
+            let text = client.call(&ready.tool, &arguments)?.text;
+            let Some(wanted) = ready.contains.iter().find(|wanted| !text.contains(*wanted)) else { break };
             if Instant::now() >= until {
-                let (probe, wanted) = (ready.tool.clone(), ready.contains.clone());
+                let (probe, wanted) = (ready.tool.clone(), wanted.clone());
                 return Err(Fault::NotReady { seconds: limits.start.as_secs_f64(), probe, wanted });
             }
             thread::sleep(READY_POLL);

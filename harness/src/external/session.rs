@@ -137,6 +137,10 @@ impl ExternalSession {
         let Answer { text: reply, is_error, .. } = answer;
         let server = self.shared.slots[target.slot].server.as_deref();
         let denoted = inspect::denoted(&target.own, server, &self.shared.catalogs);
+        if is_error {
+            let said: String = reply.chars().take(200).collect();
+            self.shared.findings.oddity(Oddity::Refused, || format!("{}: {said}", target.own));
+        }
         if denoted.is_some() && is_error {
             // An upstream tool under its own name: the arm did not let the call through.
             return CallOutcome::Rejected { reply };

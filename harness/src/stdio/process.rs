@@ -23,7 +23,7 @@ const LINES_WAITING: usize = 16;
 /// Messages that may wait to be written: a server that does not read its stdin is found out.
 const MESSAGES_WAITING: usize = 16;
 /// How long a server may take to end after its stdin was closed, and again after it was asked to.
-const GRACE: Duration = Duration::from_secs(2);
+const GRACE: Duration = Duration::from_secs(5);
 /// How often a process that is to end is looked at.
 const POLL: Duration = Duration::from_millis(5);
 
@@ -154,7 +154,7 @@ impl Process {
 
     /// How the process ended; waits a little, for stdout closes before the process is gone.
     pub(crate) fn status(&mut self) -> String {
-        self.wait(GRACE / 4).map_or_else(|| "still running, stdout closed".to_owned(), |status| status.to_string())
+        self.wait(GRACE / 10).map_or_else(|| "still running, stdout closed".to_owned(), |status| status.to_string())
     }
 
     /// The last line on stderr, as a clause for messages; empty where there is none.
@@ -215,7 +215,7 @@ impl Drop for Process {
 
 /// Whether processes of a group are still there a moment after its leader ended.
 fn outlasts(group: Pid) -> bool {
-    let until = Instant::now() + GRACE / 4;
+    let until = Instant::now() + GRACE / 5;
     while test_kill_process_group(group).is_ok() {
         if Instant::now() >= until {
             return true;

@@ -216,16 +216,12 @@ fn step<'s>(scene: &'s Scene<'_>, wish: &Wish, past: &Past<'_>) -> Step<'s> {
         .flatten()
         .find_map(|meta| meta.lists_as(server, tool))
         .or_else(|| in_texts(&past.found));
-    // Where the listed name was refused, the schema may have come with the one that a call wants.
-    let called = |listed: String| match past.failed {
-        0 => listed,
-        _ => in_texts(&past.fetched).unwrap_or(listed),
-    };
     let invoke = |listed: String| {
-        invoker.map(|(tool, (name, arguments, server))| Step::Invoke {
-            tool,
-            way: Way { name, listed: called(listed), server },
-            arguments,
+        invoker.map(|(meta, (name, arguments, parameter))| {
+            // Where the listed name was refused, the schema may have come with the one that a call wants.
+            let again = in_texts(&past.fetched).filter(|_| past.failed > 0);
+            let listed = again.or_else(|| meta.pattern(server, tool)).unwrap_or(listed);
+            Step::Invoke { tool: meta, way: Way { name, listed, server: parameter }, arguments }
         })
     };
     match (direct, listed) {

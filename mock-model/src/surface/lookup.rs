@@ -38,6 +38,16 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
 }
 
 impl Tool {
+    /// The form in which this tool's own text asks for names, where it gives a pattern such as `server_name::tool_name`.
+    pub(crate) fn pattern(&self, server: &str, tool: &str) -> Option<String> {
+        let asks = |joint: &&&str| {
+            let patterns = [format!("server{joint}tool"), format!("server_name{joint}tool_name")];
+            patterns.iter().any(|pattern| has_word(&self.description, pattern) || has_word(self.schema.get(), pattern))
+        };
+        let joint = JOINTS.iter().find(asks).filter(|_| !server.is_empty())?;
+        Some(format!("{server}{joint}{tool}"))
+    }
+
     /// The form in which this tool's own text names an upstream tool, where it does.
     pub(crate) fn lists_as(&self, server: &str, tool: &str) -> Option<String> {
         spellings(server, tool)

@@ -90,8 +90,6 @@ const CONNECTS: [&str; 5] = ["connect", "activate", "load", "enable", "open"];
 
 /// Parameters that a meta tool has at most where its name does not say what it does: its own and a few options.
 const MAX_PARAMETERS: usize = 3;
-/// Parameters that a meta tool has at most: more is a tool of its own.
-const MAX_NAMED_PARAMETERS: usize = 6;
 
 impl Meta {
     /// What the tool at this place does for others, where it does.
@@ -128,20 +126,25 @@ fn kind(tool: &Tool) -> Option<MetaKind> {
     let words = words(own);
     let says = |some: &[&str]| words.iter().any(|word| some.contains(&word.as_str()));
     let few = tool.properties.len() <= MAX_PARAMETERS;
-    let several = tool.properties.len() <= MAX_NAMED_PARAMETERS;
     let server = parameters.find(&SERVERS, "string");
     let arguments = parameters.find(&ARGUMENTS, "object");
+    // Options may be many, but what has to be given says what a tool is for.
+    let asks_only = |known: &[Option<&String>]| tool.required.iter().all(|name| known.contains(&Some(name)));
     if let Some(name) = parameters.find(&TOOL_NAMES, "string") {
         return match arguments {
-            Some(arguments) if few || (several && says(&CALLS)) => Some(MetaKind::Invoke { name, arguments, server }),
-            None if tool.properties.len() == 1 || (several && says(&LOOKS)) => {
+            Some(arguments)
+                if few || (says(&CALLS) && asks_only(&[Some(&name), Some(&arguments), server.as_ref()])) =>
+            {
+                Some(MetaKind::Invoke { name, arguments, server })
+            }
+            None if tool.properties.len() == 1 || (says(&LOOKS) && asks_only(&[Some(&name), server.as_ref()])) => {
                 Some(MetaKind::Fetch { name, many: false, server })
             }
             _ => None,
         };
     }
-    if let Some(name) = parameters.find(&TOOL_NAME_LISTS, "array").filter(|_| several && says(&LOOKS)) {
-        return Some(MetaKind::Fetch { name, many: true, server });
+    if let Some(name) = parameters.find(&TOOL_NAME_LISTS, "array").filter(|_| says(&LOOKS)) {
+        return asks_only(&[Some(&name), server.as_ref()]).then_some(MetaKind::Fetch { name, many: true, server });
     }
     if let (Some(name), Some(arguments)) = (parameters.find(&["name"], "string"), arguments)
         && few
@@ -152,13 +155,12 @@ fn kind(tool: &Tool) -> Option<MetaKind> {
     if let Some(handle) = parameters.find(&["handle"], "string").filter(|_| few) {
         return Some(MetaKind::Expand { handle });
     }
-    if let Some(query) = parameters.find(&QUERIES, "string").filter(|_| several && says(&SEEKS)) {
+    if let Some(query) = parameters.find(&QUERIES, "string").filter(|_| says(&SEEKS)) {
         // Upstream tools search too, but not for tools.
         let for_tools = own.to_ascii_lowercase().contains("tool") || first_sentence_names_tools(&tool.description);
-        return for_tools.then_some(MetaKind::Search { query });
+        return (for_tools && asks_only(&[Some(&query)])).then_some(MetaKind::Search { query });
     }
-    let asks_no_more = tool.required.iter().all(|name| Some(name) == server.as_ref());
-    if !few || !asks_no_more {
+    if !few || !asks_only(&[server.as_ref()]) {
         return None;
     }
     let about_servers = says(&["server", "servers"]);

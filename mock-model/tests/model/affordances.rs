@@ -173,6 +173,20 @@ fn who_goes_by_words_takes_what_a_search_finds() {
 }
 
 #[test]
+fn a_name_is_given_in_the_form_that_is_asked_for() {
+    let properties =
+        json!({ "name": { "type": "string", "description": "In server_tool form, e.g. a_b." }, "arguments": object() });
+    let surface = [
+        tool("hub__manifest", "Lists the tools", &json!({}), &json!([])),
+        tool("hub__call", "Runs a tool", &properties, &json!(["name"])),
+    ];
+    let calls = play(Behaviour::Oracle, &surface, |name, _| {
+        (name == "hub__manifest").then(|| format!(r#"{{"servers":[{{"name":"git","tools":[{SCHEMA}]}}]}}"#))
+    });
+    assert_eq!(calls[1], format!(r#"hub__call {{"name":"git_git_log","arguments":{RIGHT}}}"#));
+}
+
+#[test]
 fn where_nothing_leads_to_the_tool_the_model_says_so_and_ends() {
     let calls = play(Behaviour::Oracle, &[search(), execute()], |name, _| {
         (name == "hub__search_tools").then(|| "[]".to_owned())
