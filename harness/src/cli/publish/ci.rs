@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn the_junit_report_counts_and_escapes() {
         let text = junit("bench verify", "r7k2", &cases()).unwrap();
-        assert!(text.contains(r#"tests="2" failures="1""#), "{text}");
+        assert!(text.contains(r#"tests="2" skipped="0" failures="1""#), "{text}");
         assert!(text.contains("&lt;b&gt;differs&lt;/b&gt;"), "{text}");
     }
 }
