@@ -120,11 +120,8 @@ impl Bench<'_> {
     /// The arms that were asked for; without `--arms` all but raw and controls, those that need an embedder where there
     /// is one.
     fn arms(&self, registry: &Registry) -> Result<Vec<Arc<dyn Arm>>, Failure> {
-        let ids: Vec<String> = if self.args.arms.is_empty() {
-            compare::built_in(self.protocol, registry)
-        } else {
-            self.args.arms.clone()
-        };
+        let ids: Vec<String> =
+            if self.args.arms.is_empty() { compare::built_in(self.protocol, registry) } else { self.args.arms.clone() };
         Ok(ids.iter().map(|id| registry.build(id)).collect::<Result<_, _>>()?)
     }
 

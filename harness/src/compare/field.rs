@@ -8,10 +8,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::{
-    arms::{
-        Arm, ArmError,
-        registry::Registry,
-    },
+    arms::{Arm, ArmError, registry::Registry},
     external::{Entry, ExternalArm, ExternalError, Limits, Upstream},
 };
 
