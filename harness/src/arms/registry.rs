@@ -100,6 +100,12 @@ impl Registry {
         self
     }
 
+    /// What every arm says of itself that can be built here, in the order in which they are printed.
+    pub fn known(&self) -> Vec<ArmInfo> {
+        let more = if self.materials.has_embedder() { embedded() } else { Vec::new() };
+        all().into_iter().chain(more).collect()
+    }
+
     /// What tools are searched by, apart from any arm.
     pub fn materials(&self) -> &Materials {
         &self.materials

@@ -506,6 +506,9 @@ pub struct CompareArgs {
     /// Only these arms (raw always takes part); by default all but controls.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub arms: Vec<String>,
+    /// A program that turns texts into vectors, for the arms that need one: see `scripts/embedder.py`.
+    #[arg(long, value_name = "CMD")]
+    pub embedder: Option<String>,
     /// Behaviour of the scripted model.
     #[arg(long, value_name = "BEHAVIOUR", default_value = "oracle")]
     pub mock: Behaviour,

@@ -17,6 +17,7 @@ use super::{
     failure::Failure,
     output::Output,
     progress::Progress,
+    retrieval::embedder,
 };
 use crate::{
     arms::registry::Registry,
@@ -67,6 +68,10 @@ pub(super) fn run(
     if args.tasks.is_some_and(|tasks| tasks < MIN_TASKS) {
         return Err(Failure::usage(format!("--tasks: a comparison needs at least {MIN_TASKS} tasks")));
     }
+    let registry = match embedder(args.embedder.as_deref())? {
+        Some(embedder) => registry.with_embedder(embedder),
+        None => registry,
+    };
     let choice = choice(args, global)?;
     let is_chosen = |entry: &&Entry| choice.names.is_empty() || choice.names.contains(&entry.name);
     let external = choice.entries.iter().filter(is_chosen).count();

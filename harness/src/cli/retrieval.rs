@@ -6,6 +6,7 @@ use std::{
     time::Instant,
 };
 
+use bench_protocol::spec::Protocol;
 use bench_tasks::{
     catalog::Catalogs,
     sessions::{SessionPlan, Sessions},
@@ -18,9 +19,9 @@ use crate::{
     arms::{
         Arm, ArmContext,
         embed::{Embedder, ProcessEmbedder},
-        registry::{self, Registry},
+        registry::Registry,
     },
-    exit,
+    compare, exit,
     inputs::Inputs,
     plan::{self, SuiteSeeds},
     retrieval::{
@@ -60,7 +61,7 @@ pub(super) fn run(args: &RetrievalArgs, inputs: &Inputs, output: &mut Output) ->
     let seeds = SuiteSeeds::derive(&inputs.protocol, &inputs.protocol.seeds.primary)?;
     let context = plan::arm_context(inputs, &seeds);
     let embedder = embedder(args.embedder.as_deref())?;
-    let bench = Bench { args, embedder: embedder.clone() };
+    let bench = Bench { args, protocol: &inputs.protocol, embedder: embedder.clone() };
     let registry = bench.registry(&context)?;
     let arms = bench.arms(&registry)?;
 
@@ -103,6 +104,7 @@ fn words(command: &str) -> Result<Vec<String>, Failure> {
 /// What the arguments ask for.
 struct Bench<'a> {
     args: &'a RetrievalArgs,
+    protocol: &'a Protocol,
     embedder: Option<Arc<dyn Embedder>>,
 }
 
@@ -115,14 +117,11 @@ impl Bench<'_> {
         })
     }
 
-    /// The arms that were asked for; without `--arms` all of them, those that need an embedder where there is one.
+    /// The arms that were asked for; without `--arms` all but raw and controls, those that need an embedder where there
+    /// is one.
     fn arms(&self, registry: &Registry) -> Result<Vec<Arc<dyn Arm>>, Failure> {
-        let ids: Vec<String> = if self.args.arms.is_empty() {
-            let more = if self.embedder.is_some() { registry::embedded() } else { Vec::new() };
-            registry::all().into_iter().chain(more).map(|info| info.id.0).collect()
-        } else {
-            self.args.arms.clone()
-        };
+        let ids: Vec<String> =
+            if self.args.arms.is_empty() { compare::built_in(self.protocol, registry) } else { self.args.arms.clone() };
         Ok(ids.iter().map(|id| registry.build(id)).collect::<Result<_, _>>()?)
     }
 

@@ -8,10 +8,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::{
-    arms::{
-        Arm, ArmError,
-        registry::{self, Registry},
-    },
+    arms::{Arm, ArmError, registry::Registry},
     external::{Entry, ExternalArm, ExternalError, Limits, Upstream},
 };
 
@@ -82,14 +79,14 @@ pub enum FieldError {
 }
 
 /// Built-in arms that are compared unless somebody chooses: those of the tool suite that are no control.
-pub fn built_in(protocol: &Protocol) -> Vec<String> {
+pub fn built_in(protocol: &Protocol, registry: &Registry) -> Vec<String> {
     let arms = &protocol.arms;
     let apart = |id: &String| {
         *id == arms.reference
             || *id == arms.results_reference
             || [&arms.controls, &arms.results, &arms.results_controls].iter().any(|list| list.contains(id))
     };
-    registry::all().into_iter().map(|info| info.id.0).filter(|id| !apart(id)).collect()
+    registry.known().into_iter().map(|info| info.id.0).filter(|id| !apart(id)).collect()
 }
 
 impl Field {
@@ -105,8 +102,8 @@ impl Field {
         choice: Choice,
     ) -> Result<Self, FieldError> {
         let reference = &protocol.arms.reference;
-        let standard = built_in(protocol);
-        let all: Vec<String> = registry::all().into_iter().map(|info| info.id.0).collect();
+        let standard = built_in(protocol, registry);
+        let all: Vec<String> = registry.known().into_iter().map(|info| info.id.0).collect();
         let outside: Vec<String> = choice.entries.iter().map(|entry| entry.name.clone()).collect();
         if let Some(name) = outside.iter().find(|name| all.contains(name)) {
             return Err(FieldError::Twice { name: name.clone() });

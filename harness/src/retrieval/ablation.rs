@@ -1,4 +1,7 @@
 //! What the parts of UIMCP's priority are worth: tools injected before anybody asks, in sessions where tools come back.
+//!
+//! Tools that were called are not promoted here, as they would be in a session of the arm: with promotion they are always
+//! shown, and nothing could be said of the signals.
 
 use std::collections::BTreeMap;
 

@@ -7,11 +7,16 @@ use super::{Scene, past::Past};
 use crate::{
     surface::{
         Tool,
-        meta::MetaKind,
+        meta::{MetaKind, PATTERNS},
         reply::{self, Entry},
     },
     wire::reply::Call,
 };
+
+/// Letters from which a word tells something.
+const TELLING: usize = 5;
+/// Bytes of a pattern at most, as searches by pattern limit it.
+const MAX_PATTERN: usize = 200;
 
 /// The next step of a model that knows which tool it wants; none where there is no way.
 ///
@@ -26,21 +31,24 @@ pub(super) fn towards(scene: &Scene<'_>, server: &str, tool: &str, past: &Past<'
         _ => None,
     });
     let connect = tools.meta(server, |kind| match kind {
-        MetaKind::Connect { server } => Some(server.as_str()),
+        MetaKind::Connect { server, flag } => Some((server.as_str(), flag.as_deref())),
         _ => None,
     });
     if let Some((meta, query)) = search {
-        let own_words = tokens(tool).join(" ");
+        let own_words = wording(query, tool, WhichWords::All);
+        let user = wording(query, user, WhichWords::Any);
         // Without its server connected a search finds nothing, whatever the words.
         let may_connect = connect.is_some() && !steps.connected;
-        let wordings = [user, own_words.as_str()];
+        let wordings = [user.as_str(), own_words.as_str()];
         let wordings = if may_connect { &wordings[..1] } else { &wordings[..] };
         if let Some(text) = wordings.iter().find(|text| !steps.queries.iter().any(|asked| asked == *text)) {
             return Some(call(meta, [(query, json!(text))]));
         }
     }
     if let Some((meta, parameter)) = connect.filter(|_| !steps.connected) {
-        return Some(call(meta, [(parameter, json!(server))]));
+        let (parameter, flag) = parameter;
+        let asked = [(parameter, json!(server))].into_iter().chain(flag.map(|flag| (flag, json!(true))));
+        return Some(call(meta, asked));
     }
     let list = tools.meta(server, |kind| match kind {
         MetaKind::Tools { server } => Some(server.as_deref()),
@@ -53,6 +61,38 @@ pub(super) fn towards(scene: &Scene<'_>, server: &str, tool: &str, past: &Past<'
         return Some(call(servers, []));
     }
     Some(call(meta, parameter.map(|parameter| (parameter, json!(server)))))
+}
+
+/// Whether a pattern asks for any of some words or for all of them in order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WhichWords {
+    Any,
+    All,
+}
+
+/// What is searched for: the text, or (where a regular expression is asked for) a pattern of its words, longer ones only
+/// where any of them will do.
+fn wording(parameter: &str, text: &str, which: WhichWords) -> String {
+    let is_pattern = PATTERNS.contains(&parameter);
+    let words = tokens(text);
+    match which {
+        WhichWords::Any if !is_pattern => text.to_owned(),
+        WhichWords::All if !is_pattern => words.join(" "),
+        WhichWords::All => format!("(?i){}", words.join(".*")),
+        WhichWords::Any => {
+            let mut pattern = String::from("(?i)");
+            for word in words.iter().filter(|word| word.chars().count() >= TELLING) {
+                if pattern.len() + word.len() + 1 > MAX_PATTERN {
+                    break;
+                }
+                if !pattern.ends_with(')') {
+                    pattern.push('|');
+                }
+                pattern.push_str(word);
+            }
+            pattern
+        }
+    }
 }
 
 /// What a model does that goes by words alone: the next step, or what the replies so far list.
@@ -100,7 +140,7 @@ pub(super) fn by_words(scene: &Scene<'_>) -> ByWords {
         _ => None,
     });
     if !searched && let Some((_, meta, query)) = best(user, search) {
-        return ByWords::Step(call(meta, [(query, json!(user))]));
+        return ByWords::Step(call(meta, [(query, json!(wording(query, user, WhichWords::Any)))]));
     }
     let lists = tools.metas(|kind| match kind {
         MetaKind::Tools { server } => Some(server.as_deref()),

@@ -57,6 +57,8 @@ pub(crate) enum MetaKind {
     Connect {
         /// Parameter for the server's name.
         server: String,
+        /// Parameter that asks for schemas too, where that is what makes them available.
+        flag: Option<String>,
     },
 }
 
@@ -78,7 +80,9 @@ const TOOL_NAMES: [&str; 8] =
 const TOOL_NAME_LISTS: [&str; 5] = ["tool_names", "toolNames", "command_names", "commandNames", "names"];
 const ARGUMENTS: [&str; 7] = ["arguments", "args", "tool_arguments", "tool_input", "parameters", "params", "input"];
 const QUERIES: [&str; 6] = ["query", "q", "keywords", "intent", "task", "tool_description"];
-const SERVERS: [&str; 6] = ["server", "server_name", "serverName", "mcp_name", "mcp", "namespace"];
+/// Parameters for a query that is a regular expression.
+pub(crate) const PATTERNS: [&str; 2] = ["pattern", "regex"];
+const SERVERS: [&str; 7] = ["server", "server_name", "serverName", "mcp_name", "mcp", "namespace", "family"];
 
 /// Words of a meta tool's own name that say what it does.
 const CALLS: [&str; 5] = ["call", "invoke", "execute", "run", "use"];
@@ -155,7 +159,8 @@ fn kind(tool: &Tool) -> Option<MetaKind> {
     if let Some(handle) = parameters.find(&["handle"], "string").filter(|_| few) {
         return Some(MetaKind::Expand { handle });
     }
-    if let Some(query) = parameters.find(&QUERIES, "string").filter(|_| says(&SEEKS)) {
+    let query = parameters.find(&QUERIES, "string").or_else(|| parameters.find(&PATTERNS, "string"));
+    if let Some(query) = query.filter(|_| says(&SEEKS)) {
         // Upstream tools search too, but not for tools.
         let for_tools = own.to_ascii_lowercase().contains("tool") || first_sentence_names_tools(&tool.description);
         return (for_tools && asks_only(&[Some(&query)])).then_some(MetaKind::Search { query });
@@ -163,9 +168,12 @@ fn kind(tool: &Tool) -> Option<MetaKind> {
     if !few || !asks_only(&[server.as_ref()]) {
         return None;
     }
+    if let (Some(server), Some(flag)) = (&server, parameters.asking_for_schemas()) {
+        return Some(MetaKind::Connect { server: server.clone(), flag: Some(flag) });
+    }
     let about_servers = says(&["server", "servers"]);
     if says(&CONNECTS) && about_servers {
-        return server.map(|server| MetaKind::Connect { server });
+        return server.map(|server| MetaKind::Connect { server, flag: None });
     }
     if says(&["manifest"]) || (says(&LISTS) && says(&LISTED)) {
         return Some(MetaKind::Tools { server });
@@ -182,6 +190,13 @@ impl Parameters<'_> {
     fn find(&self, names: &[&str], wanted: &str) -> Option<String> {
         let fits =
             |(name, schema): &&(String, Box<RawValue>)| names.contains(&name.as_str()) && is_of_type(schema, wanted);
+        self.tool.properties.iter().find(fits).map(|(name, _)| name.clone())
+    }
+
+    /// A switch for schemas.
+    fn asking_for_schemas(&self) -> Option<String> {
+        let asks = |name: &str| words(name).iter().any(|word| LOOKS.contains(&word.as_str()));
+        let fits = |(name, schema): &&(String, Box<RawValue>)| asks(name) && is_of_type(schema, "boolean");
         self.tool.properties.iter().find(fits).map(|(name, _)| name.clone())
     }
 }

@@ -78,7 +78,12 @@ impl<'r, 'b> Conversation<'r, 'b> {
                     let spoke_first = matches!(messages[position].content, Content::Text(_));
                     take_results(blocks, spoke_first, position, &mut pending)?;
                     exchanges.extend(pending.drain(..).map(Pending::exchange));
-                    let mut said = messages[position..end].iter().map(|message| message.content.text());
+                    // Text behind results belongs to them; a request has a message of its own.
+                    let answers = |message: &Message<'_>| {
+                        message.content.blocks().iter().any(|block| block.kind == "tool_result")
+                    };
+                    let own = messages[position..end].iter().filter(|message| !answers(message));
+                    let mut said = own.map(|message| message.content.text());
                     if let Some(said) = said.rfind(|text| !text.is_empty()) {
                         (user, since) = (said, exchanges.len());
                     }

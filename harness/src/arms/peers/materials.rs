@@ -201,6 +201,11 @@ impl Materials {
         self.index().cosine(&tokens(text))
     }
 
+    /// Whether there is an embedder.
+    pub(in crate::arms) fn has_embedder(&self) -> bool {
+        self.embedder.is_some()
+    }
+
     /// The embedder.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ pub enum Ablation {
     NoRecency,
     /// The tier alone.
     TierOnly,
-    /// All of it without the threshold: always the first K.
+    /// Nearness alone, without a threshold: always the first K.
     PureTopK,
 }
 
@@ -74,8 +74,8 @@ impl Scores {
         ablation: Ablation,
     ) -> Vec<usize> {
         let (recency, near) = match ablation {
-            Ablation::Whole | Ablation::PureTopK => (1.0, 1.0),
-            Ablation::NoRecency => (0.0, 1.0),
+            Ablation::Whole => (1.0, 1.0),
+            Ablation::NoRecency | Ablation::PureTopK => (0.0, 1.0),
             Ablation::TierOnly => (0.0, 0.0),
         };
         let priority: Vec<f64> = context
@@ -117,6 +117,6 @@ mod tests {
         assert_eq!(inject(Ablation::Whole), [2, 0]);
         assert_eq!(inject(Ablation::NoRecency), [0]);
         assert_eq!(inject(Ablation::TierOnly), [0, 1]);
-        assert_eq!(inject(Ablation::PureTopK), [2, 0]);
+        assert_eq!(inject(Ablation::PureTopK), [0, 1]);
     }
 }
