@@ -139,14 +139,17 @@ fn verify_live(
         }
     };
     let planned = terms.planned(inputs, family);
-    let built = Judge::of_planned(inputs, prepared, &planned).and_then(|judge| {
-        Ok((judge, close::money(reader.folder(), terms)?, terms_hold(reader, inputs, family, terms)?))
-    });
-    let (mut judge, money, terms_hold) = match built {
-        Ok(built) => built,
+    let mut judge = match Judge::of_planned(inputs, prepared, &planned) {
+        Ok(judge) => judge,
         Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}"))),
     };
-    report.add("terms", exit::VERIFY_INPUTS, terms_hold);
+    let held =
+        terms_hold(reader, inputs, family, terms).and_then(|holds| Ok((close::money(reader.folder(), terms)?, holds)));
+    let (money, holds) = match held {
+        Ok(held) => held,
+        Err(error) => return report.add("terms", exit::VERIFY_INPUTS, Err(format!("{error:#}"))),
+    };
+    report.add("terms", exit::VERIFY_INPUTS, holds);
     ledger::check(report, reader, published);
     let index = match Index::of(reader.folder()) {
         Ok(index) => index,

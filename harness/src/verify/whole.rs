@@ -16,7 +16,10 @@ use crate::{
     bundle::layout,
     exit,
     inputs::Inputs,
-    run::prepare::{Prepared, RESULTS, TOOLS},
+    run::{
+        live::folder,
+        prepare::{Prepared, RESULTS, TOOLS},
+    },
 };
 
 /// Tasks re-made from the seed against the digests that the certificate states.
@@ -77,7 +80,11 @@ pub(super) fn controls(report: &mut Report, manifest: &Manifest, inputs: &Inputs
 
 /// Every episode without an outcome must say why: its last attempt failed with a status or an error.
 pub(super) fn missing(reader: &Record, certificate: &Certificate) -> Found {
-    let unattempted: u64 = certificate.arms.iter().map(|arm| arm.flow.planned.saturating_sub(arm.flow.attempted)).sum();
+    let terms = folder::terms(reader.folder()).map_err(|error| format!("{error:#}"))?;
+    // An arm whose surface the provider refused was not run; the terms and a deviation say so.
+    let refused = terms.map(|terms| terms.refused).unwrap_or_default();
+    let ran = certificate.arms.iter().filter(|arm| !refused.contains_key(&*arm.arm));
+    let unattempted: u64 = ran.map(|arm| arm.flow.planned.saturating_sub(arm.flow.attempted)).sum();
     if unattempted > 0 {
         return Err(format!("{unattempted} planned episodes were never attempted"));
     }

@@ -71,7 +71,6 @@ fn the_ceiling_holds_the_books_agree_and_nothing_is_lost() {
 }
 
 #[test]
-#[ignore = "fails: the run stops, with other books than are asserted"]
 fn a_bill_beyond_the_reservation_stops_the_run_and_the_books_say_by_how_much() {
     let server = MockServer::start("[[fault]]\nkind = \"excess-usage\"\nnth = [5]");
     let mut run = Run::new(&server, 1, "60");

@@ -109,7 +109,7 @@ fn after_kills_and_resumes_nothing_is_lost_and_nothing_is_asked_without_a_record
         let mut rng = rng::stream([5; 32], concurrency.into());
         let mut child = start(folder.path(), &server, concurrency).spawn().unwrap();
         let mut kills = 0;
-        while kills < 4 {
+        while kills < 3 {
             let by = usize::try_from(rng::index(&mut rng, 60)).unwrap() + 2;
             let alive = grown(&mut child, folder.path(), by);
             thread::sleep(Duration::from_micros(rng::index(&mut rng, 4_000)));

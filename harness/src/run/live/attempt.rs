@@ -125,15 +125,16 @@ impl Shared {
         turn.billed = turn.billed.saturating_add(booking.amount(reserve));
         turn.reply = reply.as_ref().and(settled.response.clone());
         let usage = settled.usage;
+        // Before the books say the same in money: tokens beyond the bound are the cause of an overrun.
+        if let Some(stop) = stop {
+            self.brake.pull(stop);
+        }
         match self.journal.close(settled, booking) {
             Ok(Settlement::Booked | Settlement::Repeated) => {}
             Ok(Settlement::Overrun(overrun)) => self.brake.pull(Stop::Overrun(overrun)),
             Err(error) => self.brake.pull(error.into()),
         }
         self.settled.notify_waiters();
-        if let Some(stop) = stop {
-            self.brake.pull(stop);
-        }
         if let (Some(_), Outcome::Reply(answered)) = (&reply, &outcome) {
             lead.answered();
             self.breaker.count(&outcome);
