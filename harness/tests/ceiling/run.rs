@@ -17,7 +17,7 @@ use crate::server::MockServer;
 pub(crate) const ARMS: [&str; 3] = ["raw", "L0", "L2"];
 
 /// Tool tasks of the run.
-pub(crate) const TASKS: u64 = 12;
+pub(crate) const TASKS: u64 = 8;
 
 /// A run, started or not.
 pub(crate) struct Run {
@@ -29,10 +29,8 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// A run that has not started, with a budget in dollars.
-    pub(crate) fn new(server: &MockServer, concurrency: u32, dollars: &str) -> Self {
-        let (whole, thousandths) = dollars.split_once('.').unwrap_or((dollars, ""));
-        let budget = format!("{whole}{thousandths:0<3}").parse().unwrap();
+    /// A run that has not started, with a budget in thousandths of a dollar.
+    pub(crate) fn new(server: &MockServer, concurrency: u32, budget: u64) -> Self {
         Self { folder: tempfile::tempdir().unwrap(), url: server.url(), concurrency, budget }
     }
 
@@ -60,9 +58,9 @@ impl Run {
         }
     }
 
-    /// Raises the budget of the next start by half.
+    /// Doubles the budget of the next start.
     pub(crate) fn raise(&mut self) {
-        self.budget += self.budget.div_ceil(2);
+        self.budget *= 2;
     }
 
     /// The budget in pico-dollars.
