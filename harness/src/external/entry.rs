@@ -120,7 +120,7 @@ pub struct Ready {
 #[derive(Debug, Error)]
 pub enum EntryError {
     /// The file could not be read.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     Read {
         /// The file.
         path: PathBuf,
@@ -128,7 +128,7 @@ pub enum EntryError {
         source: std::io::Error,
     },
     /// The file is malformed.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     Parse {
         /// The file.
         path: PathBuf,
@@ -270,7 +270,7 @@ mod tests {
         let path = folder.path().join("arms.toml");
         fs::write(&path, text).unwrap();
         let shown = folder.path().display().to_string();
-        Entry::load(&path).map_err(|error| error.to_string().replace(&shown, "…"))
+        Entry::load(&path).map_err(|error| format!("{:#}", anyhow::Error::new(error)).replace(&shown, "…"))
     }
 
     #[test]
