@@ -104,8 +104,17 @@ fn intents_that_do_not_fill_the_locks_plan_run_all_the_same() {
     std::fs::create_dir(&intents).unwrap();
     let text = "server = \"git\"\nwriter = \"me\"\n[[intent]]\ntool = \"git_status\"\n[[intent.frame]]\nid = \"x\"\nstratum = \"plain\"\nvoice = \"terse\"\ntext = \"status of /srv/app\"\ngold = { repo_path = \"/srv/app\" }\n";
     std::fs::write(intents.join("git-me.toml"), text).unwrap();
-    let out = stdout(bench(folder.path()).args(["--tasks", "1", "--arms", "L0", "--intents"]).arg(&intents), 0);
-    assert!(out.lines().any(|line| line.starts_with("L0 ") && line.contains(" 1 ")), "{out}");
+    let run = |tasks: &str| {
+        let mut command = bench(folder.path());
+        command.args(["--tasks", tasks, "--arms", "L0", "--intents"]).arg(&intents);
+        command
+    };
+    let message = stderr(&mut run("2"), 2);
+    assert!(message.contains("tasks of a single frame"), "{message}");
+    let second = text.replace("id = \"x\"", "id = \"y\"").replace("/srv/app", "/srv/other");
+    std::fs::write(intents.join("git-other.toml"), second).unwrap();
+    let out = stdout(&mut run("2"), 0);
+    assert!(out.lines().any(|line| line.starts_with("L0 ") && line.contains(" 2 ")), "{out}");
 }
 
 #[test]

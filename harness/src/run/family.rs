@@ -57,6 +57,14 @@ impl AnyTask {
         }
     }
 
+    /// The frame, where the task counts in a difference between arms; abstain tasks have a guard of their own.
+    pub fn counted_frame(&self) -> Option<&str> {
+        match self {
+            Self::Tool(task) => (!task.gold.is_empty()).then_some(&*task.frame),
+            Self::Result(task) => Some(&task.frame),
+        }
+    }
+
     /// A fresh episode of this task under an arm.
     pub fn episode<'a>(
         &'a self,
@@ -112,6 +120,14 @@ impl TaskSource {
                 .map(|task| (task.server.to_string(), task.tool.to_string()))
                 .collect(),
         }
+    }
+
+    /// Whether its tasks come from two frames at least: differences are judged by how frames differ.
+    pub fn has_two_frames(&self) -> bool {
+        let mut first: Option<String> = None;
+        (0..self.len()).filter_map(|index| self.task(index)).any(|task| {
+            task.counted_frame().is_some_and(|frame| first.get_or_insert_with(|| frame.to_owned()).as_str() != frame)
+        })
     }
 
     /// Number of tasks.
