@@ -97,7 +97,6 @@ fn the_sheet_of_some_frames_shows_these_and_no_ids() {
 }
 
 #[test]
-#[ignore = "fails: one cluster has no variance between clusters, and the run ends with 70"]
 fn intents_that_do_not_fill_the_locks_plan_run_all_the_same() {
     let folder = folder();
     let intents = folder.path().join("intents");

@@ -24,7 +24,6 @@ fn row<'c>(comparison: &'c Value, arm: &str) -> &'c Value {
 }
 
 #[test]
-#[ignore = "fails on a crowded machine: children are reported as left behind"]
 fn a_proxy_that_passes_everything_on_is_as_good_as_raw_and_costs_the_same() {
     let proxy = format!("{} honest -- {{upstream}}", hostile().display());
     let seen = compare(&["--proxy", &proxy, "--stateless", "--arms", "raw", "--tasks", "60"]);

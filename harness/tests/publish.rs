@@ -91,7 +91,6 @@ fn a_run_is_verified_by_the_beginning_of_its_id_and_strict_takes_notes_for_failu
 }
 
 #[test]
-#[ignore = "not yet seen to its end: slow in the test profile"]
 fn a_task_that_was_changed_is_named_with_and_without_a_lock() {
     let run = Run::small();
     let swap = |text: String| text.replace(" the ", " thy ");
@@ -146,7 +145,6 @@ fn a_redacted_bundle_says_what_it_withholds_and_what_follows() {
 }
 
 #[test]
-#[ignore = "not yet seen to its end: slow in the test profile"]
 fn a_signature_is_checked_against_a_key_and_signing_again_does_not_hide_a_change() {
     let run = Run::small();
     for name in ["a", "b"] {
@@ -184,7 +182,6 @@ fn a_signature_is_checked_against_a_key_and_signing_again_does_not_hide_a_change
 }
 
 #[test]
-#[ignore = "not yet seen to its end: slow in the test profile"]
 fn continuous_integration_gets_a_report_and_a_summary() {
     let run = Run::small();
     fs::write(run.folder().join("summary.md"), "earlier step\n").unwrap();
@@ -199,7 +196,6 @@ fn continuous_integration_gets_a_report_and_a_summary() {
 }
 
 #[test]
-#[ignore = "not yet seen to its end: slow in the test profile"]
 fn one_task_is_shown_as_each_arm_saw_it() {
     let run = Run::small();
     let episode = fs::read_to_string(run.record.join("episodes.jsonl")).unwrap();
@@ -219,7 +215,6 @@ fn one_task_is_shown_as_each_arm_saw_it() {
 }
 
 #[test]
-#[ignore = "not yet seen to its end: slow in the test profile"]
 fn two_runs_are_compared_pair_by_pair() {
     let run = Run::small();
     stdout(bench(run.folder()).args(["--tasks", "40", "--arms", "L0,L2", "--mock", "oracle", "--quiet"]), 0);
@@ -270,7 +265,6 @@ fn a_scripted_run_earns_no_default_and_the_ledger_is_listed() {
 }
 
 #[test]
-#[ignore = "not yet seen to its end: slow in the test profile"]
 fn completions_and_man_page_come_from_the_binary_in_any_folder() {
     let folder = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish"] {

@@ -324,7 +324,7 @@ mod tests {
         );
         assert_eq!(
             of("x__connect_server", &[("server", "string")], &["server"]),
-            Some(MetaKind::Connect { server: "server".into() })
+            Some(MetaKind::Connect { server: "server".into(), flag: None })
         );
         assert_eq!(
             of(
