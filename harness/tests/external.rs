@@ -37,6 +37,26 @@ fn a_proxy_that_passes_everything_on_is_as_good_as_raw_and_costs_the_same() {
 }
 
 #[test]
+fn a_proxy_may_be_named_by_a_path_from_where_one_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("bin")).unwrap();
+    std::os::unix::fs::symlink(hostile(), folder.path().join("bin/hostile")).unwrap();
+    let compare = |proxy: &str| {
+        let mut bench = bench(folder.path());
+        bench.args(["compare", "--json", "--quiet", "--stateless", "--arms", "raw", "--tasks", "20", "--proxy", proxy]);
+        bench
+    };
+    let seen: Value = serde_json::from_str(&stdout(&mut compare("bin/hostile honest -- {upstream}"), 0)).unwrap();
+    assert_eq!(row(&seen, "proxy")["arguments"], row(&seen, "raw")["arguments"]);
+    // The shell is found in PATH, the script that it runs from here.
+    fs::write(folder.path().join("proxy.sh"), "exec \"$(dirname \"$0\")/bin/hostile\" honest -- \"$@\"\n").unwrap();
+    let seen: Value = serde_json::from_str(&stdout(&mut compare("sh proxy.sh {upstream}"), 0)).unwrap();
+    assert_eq!(row(&seen, "proxy")["arguments"], row(&seen, "raw")["arguments"]);
+    let message = stderr(&mut compare("bin/none -- {upstream}"), 31);
+    assert!(message.contains("bin/none is not there"), "{message}");
+}
+
+#[test]
 fn a_proxy_that_rewrites_arguments_loses_and_ci_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let arms = format!(

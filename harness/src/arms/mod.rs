@@ -23,7 +23,7 @@ mod summary;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use bench_results::record::Route;
+use bench_results::record::{End, Route};
 use bench_tasks::{catalog::Catalogs, result::ToolResult};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -216,14 +216,33 @@ pub trait ArmSession: Send {
     fn upstream_reply(&mut self) -> Option<(String, bool)> {
         None
     }
-    /// Why the arm cannot go on, once it cannot: the episode ends as the arm's fault. Built-in arms never fail.
-    fn fault(&self) -> Option<&str> {
+    /// Why the session cannot go on, once it cannot; the episode ends with it. Built-in arms never fail.
+    fn fault(&self) -> Option<&SessionFault> {
         None
     }
     /// What the model is shown of an upstream result: R digests it, the others pass it on.
     fn digest(&mut self, server: &str, tool: &str, result: &ToolResult) -> ToolResult {
         let _ = (server, tool);
         result.clone()
+    }
+}
+
+/// Why a session cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionFault {
+    /// The arm failed: the episode is wrong.
+    Arm(String),
+    /// The harness failed: the episode is missing, and nothing is held against the arm.
+    Harness(String),
+}
+
+impl SessionFault {
+    /// How the episode ends.
+    pub fn end(&self) -> End {
+        match self {
+            Self::Arm(_) => End::ArmFault,
+            Self::Harness(_) => End::Missing,
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::{
     num::NonZeroUsize,
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -10,6 +9,7 @@ use std::{
     thread,
 };
 
+use anyhow::Context as _;
 use bench_protocol::verdict::Status;
 
 use super::{
@@ -110,8 +110,8 @@ fn choice(args: &CompareArgs, global: &GlobalArgs) -> Result<Choice, Failure> {
     for file in &args.arms_file {
         choice.entries.extend(Entry::load(file)?);
     }
+    let here = std::env::current_dir().context("the folder that this program was started in")?;
     for (place, text) in args.proxy.iter().enumerate() {
-        let here = std::env::current_dir().unwrap_or_else(|_| Path::new(".").to_owned());
         let mut entry = Entry::proxy(text, &here)?;
         entry.stateless = args.stateless;
         if place > 0 {
