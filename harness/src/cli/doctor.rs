@@ -1,6 +1,7 @@
 //! `bench doctor`: what is there, and how to get the rest.
 
 use std::{
+    path::Path,
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -55,7 +56,7 @@ pub(super) fn run(args: &DoctorArgs, output: &mut Output) -> Result<u8, Failure>
         for entry in Entry::load(file)? {
             let missing = entry.missing_program();
             let fix = missing.as_ref().map(|program| match &entry.install {
-                Some(line) => format!("cd {} && {line}", entry.here.display()),
+                Some(line) => format!("cd {} && {line}", quoted(&entry.here)),
                 None => format!("{program} is not there, and the file does not say how to install it"),
             });
             let version = entry.package.as_ref().map(|package| {
@@ -79,6 +80,13 @@ pub(super) fn run(args: &DoctorArgs, output: &mut Output) -> Result<u8, Failure>
         }
     }
     Ok(exit::OK)
+}
+
+/// A path as a shell takes it for one word.
+fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    // Only a zero byte cannot be quoted, and no path holds one.
+    shlex::try_quote(&text).map_or_else(|_| text.to_string(), std::borrow::Cow::into_owned)
 }
 
 /// The first line that a program says of its version; none where it is not there, fails or takes too long.
