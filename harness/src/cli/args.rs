@@ -374,6 +374,9 @@ pub struct SessionsArgs {
     /// Number of sessions.
     #[arg(long, value_name = "N", default_value_t = 25)]
     pub sessions: u64,
+    /// A program that turns texts into vectors, for the arms that need one: see `scripts/embedder.py`.
+    #[arg(long, value_name = "CMD")]
+    pub embedder: Option<String>,
 }
 
 /// `bench rift`.

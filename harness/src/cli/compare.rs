@@ -20,7 +20,7 @@ use super::{
     retrieval::embedder,
 };
 use crate::{
-    arms::registry::Registry,
+    arms::{Tasks, registry::Registry},
     compare::{self, Choice, CompareSpec, Comparison, Field, FieldError},
     exit,
     external::{Entry, EntryError, ExternalError, Limits},
@@ -79,8 +79,15 @@ pub(super) fn run(
         output.talk(&format!("compressors to start: {external}"));
     }
     let field = Field::gather(&inputs.protocol, &registry, &inputs.catalogs, choice)?;
-    if let Some(arm) = args.require.as_ref().filter(|arm| field.arms.iter().all(|own| own.info().id.0 != **arm)) {
-        return Err(Failure::usage(format!("--require {arm}: that arm is not part of this comparison")));
+    if let Some(arm) = &args.require {
+        let Some(own) = field.arms.iter().find(|own| own.info().id.0 == *arm) else {
+            return Err(Failure::usage(format!("--require {arm}: that arm is not part of this comparison")));
+        };
+        if !own.info().ranks(Tasks::Single) {
+            return Err(Failure::usage(format!(
+                "--require {arm}: that arm is only shown, not tested; see `bench arms`"
+            )));
+        }
     }
     let stop = Arc::new(AtomicBool::new(false));
     let watched = Arc::clone(&stop);

@@ -197,7 +197,9 @@ impl ExternalArm {
             waivers: WAIVERS,
             gaps: &[],
             objection: None,
+            single_call: None,
             ranked: true,
+            embedding: None,
             hears: false,
         };
         Self { info, shared: Arc::new(shared) }

@@ -244,7 +244,9 @@ impl Entry {
             return Some("`command` is empty");
         }
         if program.contains('/') && !program.starts_with(['/', '{']) {
-            return Some("the program's path is relative, and processes run in folders of their own: write {here}/… for it");
+            return Some(
+                "the program's path is relative, and processes run in folders of their own: write {here}/… for it",
+            );
         }
         if self.config.is_none() && names("{config}") {
             return Some("`{config}` is used, but there is no [arm.config]");

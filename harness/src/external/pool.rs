@@ -209,7 +209,8 @@ impl Pool {
                     (None, None)
                 }
             }
-            Err(Failed { fault, client, state: folder }) => {
+            Err(failed) => {
+                let Failed { fault, client, state: folder } = *failed;
                 self.findings.fault(&fault);
                 // What the harness could not do says nothing of the arm, which is tried again.
                 if !fault.is_ours() {
@@ -241,11 +242,11 @@ struct Failed {
 }
 
 /// Starts a process, waits until it is ready, and lists its tools.
-fn start(blueprint: &Blueprint, limits: &Limits) -> Result<Live, Failed> {
+fn start(blueprint: &Blueprint, limits: &Limits) -> Result<Live, Box<Failed>> {
     let begun = Instant::now();
     let prepared = blueprint.prepare(limits.start);
     let Prepared { state, log, command, environment } =
-        prepared.map_err(|fault| Failed { fault, client: None, state: None })?;
+        prepared.map_err(|fault| Box::new(Failed { fault, client: None, state: None }))?;
     let launch = Launch {
         command: &command,
         environment: Some(&environment),
@@ -256,12 +257,12 @@ fn start(blueprint: &Blueprint, limits: &Limits) -> Result<Live, Failed> {
     };
     let mut client = match Client::start(&launch, limits) {
         Ok(client) => client,
-        Err(fault) => return Err(Failed { fault, client: None, state: Some(state) }),
+        Err(fault) => return Err(Box::new(Failed { fault, client: None, state: Some(state) })),
     };
     let mut log = LogReader::new(log);
     match bring_up(&mut client, &mut log, blueprint, limits) {
         Ok(tools) => Ok(Live { client, log, tools: tools.into(), started_in: begun.elapsed(), state }),
-        Err(fault) => Err(Failed { fault, client: Some(client), state: Some(state) }),
+        Err(fault) => Err(Box::new(Failed { fault, client: Some(client), state: Some(state) })),
     }
 }
 

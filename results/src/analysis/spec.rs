@@ -24,6 +24,8 @@ pub enum Role {
     MustNotCertify,
     /// A control that must show damage.
     MustShowDamage,
+    /// Measured beside the reference and not tested.
+    Shown,
 }
 
 /// One arm of a family.

@@ -196,7 +196,7 @@ impl Instance {
 }
 
 /// All texts in a value, keys included.
-fn strings<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+pub(super) fn strings<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => texts.push(text),
         Value::Array(items) => items.iter().for_each(|item| strings(item, texts)),
