@@ -497,7 +497,7 @@ pub struct ReplayServerArgs {
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// Command of a compressor that speaks MCP on stdio, such as 'my-proxy -- {upstream}'; `{server}`, `{state}` and
-    /// `{config}` are known too. May be given several times.
+    /// `{config}` are known too; relative paths are of the folder that this is run in. May be given several times.
     #[arg(long, value_name = "CMD")]
     pub proxy: Vec<String>,
     /// The compressors of --proxy keep nothing of an episode: one warm process serves all.

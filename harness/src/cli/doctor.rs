@@ -114,3 +114,14 @@ fn version(program: &str, flag: &str) -> Option<String> {
     let said = child.wait_with_output().ok()?.stdout;
     Some(String::from_utf8_lossy(&said).lines().next().unwrap_or_default().trim().to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_one_word_of_a_shell() {
+        assert_eq!(quoted(Path::new("/srv/peers")), "/srv/peers");
+        assert_eq!(shlex::split(&quoted(Path::new("/my peers/it's"))).unwrap(), ["/my peers/it's"]);
+    }
+}

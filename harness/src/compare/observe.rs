@@ -145,3 +145,47 @@ impl Listener for Observer<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bench_protocol::prices::PriceTable;
+    use bench_results::record::EpisodeRecord;
+
+    use super::*;
+
+    fn trace(end: End) -> EpisodeTrace {
+        let record = EpisodeRecord {
+            task: TaskId("t".to_owned()),
+            arm: Arc::from("a"),
+            turns: 1,
+            calls: Vec::new(),
+            meta_calls: 0,
+            rejected_calls: 0,
+            end,
+            answer: None,
+            surface: Digest::of(b""),
+            usage: Usage::default(),
+            billed: 0,
+            selection: Some(false),
+            arguments: Some(false),
+            first_call_ok: None,
+            look_first_ok: None,
+        };
+        EpisodeTrace { attempts: Vec::new(), record }
+    }
+
+    #[test]
+    fn what_the_harness_failed_at_is_in_no_sum_and_what_the_arm_failed_at_is() {
+        let table = PriceTable::built_in().unwrap();
+        let price = table.row("claude-haiku-4-5-20251001").unwrap();
+        let seen = |end| {
+            let mut observer = Observer::new(price, &["a".to_owned()], vec![(TaskId("t".to_owned()), 0)]);
+            observer.episode(&trace(end)).unwrap();
+            (observer.sums[0][0].tasks, observer.right[0][0])
+        };
+        assert_eq!(seen(End::Missing), (0, None));
+        assert_eq!(seen(End::ArmFault), (1, Some(false)));
+    }
+}

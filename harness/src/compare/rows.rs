@@ -36,7 +36,7 @@ pub struct Comparison {
     pub arms: Vec<ArmRow>,
     /// Accuracy against dollars, over ranked arms: those that no other beats in one without losing in the other.
     pub pareto: Vec<Point>,
-    /// Arm against arm. Exploratory.
+    /// Ranked arm against ranked arm. Exploratory.
     pub exploratory_pairs: Vec<Pair>,
     /// Arms that could not take part.
     pub absent: Vec<Absent>,
@@ -223,16 +223,17 @@ pub(super) fn pareto(arms: &[ArmRow]) -> Vec<Point> {
 
 /// Every arm against every later one, from outcomes by task; a task that one of them has no outcome of counts for
 /// neither.
-pub(super) fn pairs(names: &[String], right: &[Vec<Option<bool>>]) -> Result<Vec<Pair>, StatsError> {
+pub(super) fn pairs(arms: &[(&str, &[Option<bool>])]) -> Result<Vec<Pair>, StatsError> {
     let mut pairs = Vec::new();
-    for (place, (arm, own)) in names.iter().zip(right).enumerate() {
-        for (against, other) in names.iter().zip(right).skip(place + 1) {
+    for (place, (arm, own)) in arms.iter().enumerate() {
+        for (against, other) in arms.iter().skip(place + 1) {
             let count = |want: (bool, bool)| {
-                own.iter().zip(other).filter(|(a, b)| (**a, **b) == (Some(want.0), Some(want.1))).count() as u64
+                own.iter().zip(*other).filter(|(a, b)| (**a, **b) == (Some(want.0), Some(want.1))).count() as u64
             };
             let (gain, loss) = (count((true, false)), count((false, true)));
             let p = mcnemar(gain, loss).two_sided;
-            pairs.push(Pair { arm: arm.clone(), against: against.clone(), loss, gain, p, p_holm: 1.0 });
+            let (arm, against) = ((*arm).to_owned(), (*against).to_owned());
+            pairs.push(Pair { arm, against, loss, gain, p, p_holm: 1.0 });
         }
     }
     let p: Vec<Option<f64>> = pairs.iter().map(|pair| Some(pair.p.min(1.0))).collect();
@@ -248,10 +249,10 @@ mod tests {
 
     #[test]
     fn pairs_count_what_only_one_got_right() {
-        let names = ["a", "b"].map(str::to_owned);
-        let right = [[1, 1, 0, 1, 1, -1], [1, 0, 1, 0, -1, 0]]
-            .map(|own| own.map(|bit| (bit >= 0).then_some(bit == 1)).to_vec());
-        let pairs = pairs(&names, &right).unwrap();
+        // The last two tasks have no outcome on one side: they count for neither.
+        let own = [1, 1, 0, 1, 1, -1].map(|bit| (bit >= 0).then_some(bit == 1));
+        let other = [1, 0, 1, 0, -1, 0].map(|bit| (bit >= 0).then_some(bit == 1));
+        let pairs = pairs(&[("a", &own), ("b", &other)]).unwrap();
         assert_eq!((pairs.len(), pairs[0].gain, pairs[0].loss), (1, 2, 1));
         assert!((pairs[0].p - 1.0).abs() < 1e-12 && (pairs[0].p_holm - 1.0).abs() < 1e-12);
     }

@@ -123,10 +123,16 @@ pub fn compare(
         priced_as: (price.model.clone(), price.as_of.to_string()),
         embedder: registry.materials().embedding_model().map(str::to_owned),
         pareto: rows::pareto(&arms),
-        exploratory_pairs: rows::pairs(&names, &observer.right)?,
+        exploratory_pairs: rows::pairs(&ranked(&arms, &observer.right))?,
         absent: field.absent.clone(),
         arms,
     }))
+}
+
+/// The ranked arms with their outcomes by task.
+fn ranked<'a>(arms: &'a [ArmRow], right: &'a [Vec<Option<bool>>]) -> Vec<(&'a str, &'a [Option<bool>])> {
+    let all = arms.iter().zip(right).filter(|(row, _)| row.ranked);
+    all.map(|(row, right)| (row.arm.as_str(), right.as_slice())).collect()
 }
 
 /// Everybody who is told of an episode.

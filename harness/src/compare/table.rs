@@ -151,8 +151,10 @@ fn pairs(comparison: &Comparison, out: &mut String) {
     // By p, then in the order of the arms: sorting is stable.
     apart.sort_by(|a, b| a.p.total_cmp(&b.p));
     let (all, told) = (comparison.exploratory_pairs.len(), apart.len());
-    let _ =
-        writeln!(out, "\nArm against arm, exploratory: {told} of {all} pairs differ (McNemar, Holm over pairs, 0.05).");
+    let _ = writeln!(
+        out,
+        "\nRanked arms, each against each, exploratory: {told} of {all} pairs differ (McNemar, Holm, 0.05)."
+    );
     for pair in apart.iter().take(PAIRS) {
         let _ = writeln!(
             out,
