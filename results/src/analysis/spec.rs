@@ -24,7 +24,7 @@ pub enum Role {
     MustNotCertify,
     /// A control that must show damage.
     MustShowDamage,
-    /// Measured beside the reference and not tested.
+    /// Measured beside the reference and not tested: comparisons have such arms, certificates have none.
     Shown,
 }
 
