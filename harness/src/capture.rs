@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 pub use self::error::CaptureError;
 use self::session::Session;
-use crate::stdio::process::{Launch, Process};
+use crate::stdio::process::{GRACE, Launch, Process};
 
 /// What to run, and how long and how much to take.
 #[derive(Debug, Clone)]
@@ -110,6 +110,7 @@ pub fn capture(options: &CaptureOptions) -> Result<Captured, CaptureError> {
         folder: None,
         line_bytes: options.max_bytes,
         total_bytes: options.max_bytes as u64,
+        grace: GRACE,
     };
     let process = Process::start(&launch)?;
     let mut session = Session::new(process, options);

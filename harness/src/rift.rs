@@ -1,8 +1,8 @@
 //! Rift: which tools a search by meaning is likely to take for one another, before anybody searches.
 //!
 //! From a published summary of Cartograph: clusters of near tools, the margin by which a tool beats its neighbours on a
-//! query made of its own argument names, and the words that tell members apart. Thresholds are the published ones where
-//! there are any.
+//! query made of its own argument names, and the words that tell members apart. None of its thresholds is published: those
+//! here are ours, and so is TF-IDF over words where no embedder is given.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use crate::arms::peers::{CardSpace, SignedCard};
 
-/// Cosine distance up to which two tools are in one cluster (single linkage).
+/// Ours. Cosine distance up to which two tools are in one cluster (single linkage).
 const NEAR: f64 = 0.15;
-/// Margin below which a member makes its cluster a medium risk.
+/// Ours. Margin below which a member makes its cluster a medium risk.
 const SLIM: f64 = 0.05;
 
 /// How likely members of a cluster are taken for one another.
@@ -27,6 +27,9 @@ pub enum Risk {
     /// Neither.
     Low,
 }
+
+/// All of them, the worst first.
+pub const RISKS: [Risk; 3] = [Risk::High, Risk::Medium, Risk::Low];
 
 impl Risk {
     /// Its name.
@@ -68,6 +71,8 @@ pub struct Cluster {
 /// The whole analysis.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rift {
+    /// What nearness is measured by.
+    pub nearness: String,
     /// Tools looked at.
     pub tools: usize,
     /// Clusters by risk, then in catalog order of their first members.
@@ -77,9 +82,17 @@ pub struct Rift {
 }
 
 impl Rift {
-    /// Number of clusters of this risk.
-    pub fn count(&self, risk: Risk) -> usize {
-        self.clusters.iter().filter(|cluster| cluster.risk == risk).count()
+    /// Clusters of several tools, in order.
+    pub fn several(&self) -> impl Iterator<Item = &Cluster> {
+        self.clusters.iter().filter(|cluster| cluster.members.len() > 1)
+    }
+
+    /// Tools that are in a cluster with no other, by the risk that they are taken for one all the same.
+    pub fn alone(&self) -> impl Iterator<Item = (Risk, &Member)> {
+        self.clusters.iter().filter(|cluster| cluster.members.len() == 1).flat_map(|cluster| {
+            let risk = cluster.risk;
+            cluster.members.iter().map(move |member| (risk, member))
+        })
     }
 
     /// The risk of every tool's cluster, by `server/tool`.
@@ -118,10 +131,10 @@ pub fn analyse(catalogs: &Catalogs, space: &CardSpace, seed: &[u8; 32]) -> Resul
         .collect();
     // Stable: within a risk, catalog order.
     clusters.sort_by_key(|cluster| cluster.risk);
-    Ok(Rift { tools: names.len(), clusters, cards: space.signed(seed) })
+    Ok(Rift { nearness: space.nearness(), tools: names.len(), clusters, cards: space.signed(seed) })
 }
 
-/// A query that only the tool's arguments make: their names, or the tool's own where it takes none.
+/// A query that only the tool's arguments make: their names, or the tool's own where it takes none or they hold no word.
 fn query(name: &str, schema: &serde_json::Value) -> String {
     let arguments: Vec<&str> = schema
         .get("properties")
@@ -130,7 +143,8 @@ fn query(name: &str, schema: &serde_json::Value) -> String {
         .flat_map(serde_json::Map::keys)
         .map(String::as_str)
         .collect();
-    if arguments.is_empty() { name.to_owned() } else { arguments.join(" ") }
+    let query = arguments.join(" ");
+    if tokens(&query).is_empty() { name.to_owned() } else { query }
 }
 
 fn cluster(
@@ -221,13 +235,20 @@ mod tests {
     fn of_the_reference_servers() {
         let catalogs = Catalogs::vendored().unwrap();
         let rift = analyse(&catalogs, &CardSpace::words(&catalogs), &[1; 32]).unwrap();
-        let counts = [Risk::High, Risk::Medium, Risk::Low].map(|risk| rift.count(risk));
-        let multi: Vec<Vec<&str>> = rift
-            .clusters
-            .iter()
-            .filter(|cluster| cluster.members.len() > 1)
-            .map(|cluster| cluster.members.iter().map(|member| member.tool.as_str()).collect())
+        let alone = RISKS.map(|risk| rift.alone().filter(|(own, _)| *own == risk).count());
+        let several: Vec<(Risk, Vec<&str>)> = rift
+            .several()
+            .map(|cluster| (cluster.risk, cluster.members.iter().map(|member| member.tool.as_str()).collect()))
             .collect();
-        insta::assert_debug_snapshot!((counts, multi));
+        assert_eq!(alone.iter().sum::<usize>() + several.iter().map(|(_, tools)| tools.len()).sum::<usize>(), 78);
+        insta::assert_debug_snapshot!((alone, several));
+    }
+
+    #[test]
+    fn arguments_that_hold_no_word_leave_the_name_to_ask_by() {
+        let takes = |names: &[&str]| json!({ "properties": names.iter().map(|name| ((*name).to_owned(), json!({}))).collect::<serde_json::Map<_, _>>() });
+        assert_eq!(query("get-sum", &takes(&["a", "b"])), "get-sum");
+        assert_eq!(query("get-sum", &takes(&[])), "get-sum");
+        assert_eq!(query("get-sum", &takes(&["a", "unit"])), "a unit");
     }
 }

@@ -10,14 +10,15 @@ use std::{
 };
 
 use bench_harness::{
-    arms::{Arm as _, ArmSession, CallOutcome, Scope, ToolCall},
+    arms::{Arm as _, ArmSession, CallOutcome, Scope, SessionFault, ToolCall},
     external::{Entry, ExternalArm, Limits, Upstream},
 };
+use bench_results::record::End;
 use bench_tasks::catalog::Catalogs;
 use serde_json::{Value, json};
 
-/// No habit may hold a run up for longer than this.
-const BOUND: Duration = Duration::from_secs(25);
+/// What a test waits for that comes in the background.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Memory that no habit may make this program take, in kB.
 const MEMORY_KB: u64 = 400_000;
 
@@ -26,10 +27,7 @@ fn arm(mode: &str, change: impl FnOnce(&mut Entry, &mut Limits)) -> ExternalArm 
     let bench = Path::new(env!("CARGO_BIN_EXE_bench"));
     let hostile = bench.parent().unwrap().join("examples/hostile");
     let mut entry = Entry::proxy(&format!("{} {mode} -- {{upstream}}", hostile.display()), Path::new("/")).unwrap();
-    // Only who never answers makes a test wait for the bound; the others may be slow on a busy machine.
-    let patience = Duration::from_secs(if mode.starts_with("silent") { 2 } else { 20 });
-    let start = if mode == "silent-call" { 10 * patience } else { patience };
-    let mut limits = Limits { start, call: patience, pages: 20, ..Limits::default() };
+    let mut limits = limits(mode);
     change(&mut entry, &mut limits);
     let git = Catalogs::vendored().unwrap().catalogs.into_iter().filter(|catalog| &*catalog.server == "git");
     let catalogs = Arc::new(Catalogs { catalogs: git.collect() });
@@ -37,9 +35,33 @@ fn arm(mode: &str, change: impl FnOnce(&mut Entry, &mut Limits)) -> ExternalArm 
     ExternalArm::start(entry, &catalogs, &upstream, &limits).unwrap()
 }
 
+/// Who never answers makes a test wait for a bound, which is short then; the others may be slow on a busy machine.
+fn limits(mode: &str) -> Limits {
+    let [short, long] = [2, 20].map(Duration::from_secs);
+    let standard = Limits { start: long, call: long, pages: 20, ..Limits::default() };
+    match mode {
+        "silent" => Limits { start: short, end: short, ..standard },
+        "silent-call" => Limits { call: short, end: short, ..standard },
+        "ignores-close" => Limits { end: short, ..standard },
+        _ => standard,
+    }
+}
+
+/// How long a habit may hold up one call of a session: a process is waited for twice as long as it may take to start, and
+/// its answer as long as it may take to call. How it is ended holds nobody up.
+fn bound(limits: &Limits) -> Duration {
+    2 * limits.start + limits.call
+}
+
 fn call(session: &mut dyn ArmSession, name: &str, arguments: Value) -> CallOutcome {
     let Value::Object(arguments) = arguments else { return CallOutcome::Rejected { reply: String::new() } };
     session.call(&ToolCall { name: name.to_owned(), arguments })
+}
+
+/// The words of a fault that is the arm's.
+fn arms_own(fault: &SessionFault) -> String {
+    let SessionFault::Arm(why) = fault else { panic!("{fault:?}") };
+    why.clone()
 }
 
 /// One call of `git_log` under this name; what came of it, the session's fault, and the findings.
@@ -48,10 +70,11 @@ fn habit(mode: &str, name: &str) -> (CallOutcome, Option<String>, Vec<String>) {
     let arm = arm(mode, |_, _| {});
     let mut session = arm.open(Scope::Catalogs).unwrap();
     let outcome = call(session.as_mut(), name, json!({ "repo_path": "/srv/app", "max_count": 3 }));
-    let fault = session.fault().map(str::to_owned);
+    let fault = session.fault().map(arms_own);
     drop(session);
     let findings = arm.findings().keys().map(|kind| (*kind).to_owned()).collect();
-    assert!(begun.elapsed() < BOUND, "{mode}: {:?}", begun.elapsed());
+    let (took, bound) = (begun.elapsed(), bound(&limits(mode)));
+    assert!(took < bound, "{mode}: {took:?} of {bound:?}");
     let peak = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = peak.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
     assert!(peak.is_none_or(|peak: u64| peak < MEMORY_KB), "{mode}: {peak:?} kB");
@@ -140,7 +163,7 @@ fn what_outlives_its_process_is_ended_and_noted() {
         let outcome = call(session.as_mut(), "git__git_log", json!({ "repo_path": "/a" }));
         assert!(matches!(outcome, CallOutcome::Upstream { .. }), "{outcome:?}");
         drop(session);
-        let until = Instant::now() + BOUND;
+        let until = Instant::now() + PATIENCE;
         while !arm.findings().contains_key(kind) {
             assert!(Instant::now() < until, "{mode}: {:?}", arm.findings());
             std::thread::sleep(Duration::from_millis(20));
@@ -153,13 +176,28 @@ fn an_arm_that_fails_again_and_again_is_not_tried_for_ever() {
     let arm = arm("crash-call", |_, limits| limits.faults = 2);
     let fault = |n: u32| {
         let mut session = arm.open(Scope::Catalogs).unwrap();
-        let before = session.fault().map(str::to_owned);
+        let before = session.fault().map(arms_own);
         call(session.as_mut(), "git__git_log", json!({ "n": n }));
         before
     };
     assert_eq!((fault(1), fault(2)), (None, None));
     assert!(fault(3).unwrap().starts_with("given up after 2 faults in a row; the last: it ended (exit status: 3)"));
     assert_eq!(arm.findings()["ended"].times, 2);
+}
+
+#[test]
+fn what_the_harness_cannot_do_is_not_held_against_the_arm() {
+    let arm = arm("honest", |_, limits| limits.faults = 1);
+    arm.close();
+    for _ in 0..2 {
+        let mut session = arm.open(Scope::Catalogs).unwrap();
+        assert_eq!(session.fault(), None, "an arm that did nothing wrong is not given up");
+        call(session.as_mut(), "git__git_log", json!({ "repo_path": "/a" }));
+        let fault = session.fault().unwrap();
+        assert_eq!(*fault, SessionFault::Harness("the harness failed: the arm was closed".to_owned()));
+        assert_eq!(fault.end(), End::Missing);
+    }
+    assert_eq!((arm.findings()["harness"].times, arm.given_up()), (2, None));
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! `bench mock-server` as a process: its one product line, its end, and what it refuses to start with.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod common;
 
 use std::{

@@ -6,6 +6,7 @@ use bench_tasks::catalog::{Catalog, Catalogs};
 use serde_json::{Map, Value, json};
 
 use super::{ArmContext, Scope, ToolCall, WarmUp, registry};
+use crate::surface::Surface;
 
 /// Catalogs of these servers and tool definitions.
 pub(crate) fn catalogs_of(servers: &[(&str, Value)]) -> Catalogs {
@@ -40,12 +41,19 @@ pub(crate) fn context_of(catalogs: Catalogs) -> ArmContext {
     ArmContext { catalogs: Arc::new(catalogs), warm_up, pins: (8, 3), seed: [7; 32], planted_loss_ppm: 60_000 }
 }
 
+/// A surface a tool to a line, so that one tool that changed is one line that changed.
+pub(crate) fn lines(surface: &Surface) -> String {
+    let instructions = Value::from(surface.instructions()).to_string();
+    let tools = surface.tools().iter().map(|tool| tool.json().to_owned());
+    std::iter::once(instructions).chain(tools).collect::<Vec<_>>().join("\n")
+}
+
 /// What an arm shows over a few of the reference servers.
 pub(crate) fn some(id: &str, servers: &[&str]) -> String {
     let mut catalogs = Catalogs::vendored().unwrap();
     catalogs.catalogs.retain(|catalog| servers.contains(&&*catalog.server));
     let arm = registry::build(id, &context_of(catalogs)).unwrap();
-    String::from_utf8(arm.open(Scope::Catalogs).unwrap().surface().bytes()).unwrap()
+    lines(arm.open(Scope::Catalogs).unwrap().surface())
 }
 
 /// A call; arguments that are no object are none.

@@ -23,7 +23,7 @@ mod summary;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use bench_results::record::Route;
+use bench_results::record::{End, Route};
 use bench_tasks::{catalog::Catalogs, result::ToolResult};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -154,10 +154,45 @@ pub struct ArmInfo {
     pub gaps: &'static [&'static str],
     /// What its author would object to.
     pub objection: Option<&'static str>,
+    /// What its author would object to where a task is one call: there it is only shown.
+    pub single_call: Option<&'static str>,
     /// Whether it takes a place in a ranking, or is only shown.
     pub ranked: bool,
+    /// The embedding model that it is run with, where it needs one.
+    pub embedding: Option<Embedding>,
     /// Whether it sits inside the agent and is told what the user says. Every other arm sees calls alone.
     pub hears: bool,
+}
+
+/// An embedding model, as an arm's published description has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Embedding {
+    /// This one.
+    Model(&'static str),
+    /// One that it does not name.
+    Unnamed,
+}
+
+impl Embedding {
+    /// Whether a model that calls itself so is the one: names are given with more or less around them, such as an owner.
+    fn is(self, model: &str) -> bool {
+        let letters =
+            |text: &str| -> String { text.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect() };
+        match self {
+            Self::Model(name) => letters(model).contains(&letters(name)),
+            Self::Unnamed => true,
+        }
+    }
+}
+
+/// What the tasks of a suite ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tasks {
+    /// One call each, in a session of its own.
+    Single,
+    /// Many requests in one session.
+    Sessions,
 }
 
 /// Where the levels come from.
@@ -175,8 +210,32 @@ impl ArmInfo {
             waivers,
             gaps: &[],
             objection: None,
+            single_call: None,
             ranked: true,
+            embedding: None,
             hears: false,
+        }
+    }
+
+    /// Whether it takes a place in a ranking over such tasks.
+    pub fn ranks(&self, tasks: Tasks) -> bool {
+        self.ranked && (tasks == Tasks::Sessions || self.single_call.is_none())
+    }
+
+    /// What its author would object to over such tasks.
+    pub fn objections(&self, tasks: Tasks) -> Vec<&'static str> {
+        let single = self.single_call.filter(|_| tasks == Tasks::Single);
+        self.objection.into_iter().chain(single).collect()
+    }
+
+    /// The same as it stands beside others when it is run with this embedding model: an arm whose description names
+    /// another one is only shown.
+    #[must_use]
+    fn with_model(self, model: &str) -> Self {
+        match self.embedding {
+            Some(embedding) if embedding.is(model) => Self { ranked: true, ..self },
+            Some(_) => Self { ranked: false, objection: Some("run with another embedding model than its own"), ..self },
+            None => self,
         }
     }
 }
@@ -216,14 +275,33 @@ pub trait ArmSession: Send {
     fn upstream_reply(&mut self) -> Option<(String, bool)> {
         None
     }
-    /// Why the arm cannot go on, once it cannot: the episode ends as the arm's fault. Built-in arms never fail.
-    fn fault(&self) -> Option<&str> {
+    /// Why the session cannot go on, once it cannot; the episode ends with it. Built-in arms never fail.
+    fn fault(&self) -> Option<&SessionFault> {
         None
     }
     /// What the model is shown of an upstream result: R digests it, the others pass it on.
     fn digest(&mut self, server: &str, tool: &str, result: &ToolResult) -> ToolResult {
         let _ = (server, tool);
         result.clone()
+    }
+}
+
+/// Why a session cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionFault {
+    /// The arm failed: the episode is wrong.
+    Arm(String),
+    /// The harness failed: the episode is missing, and nothing is held against the arm.
+    Harness(String),
+}
+
+impl SessionFault {
+    /// How the episode ends.
+    pub fn end(&self) -> End {
+        match self {
+            Self::Arm(_) => End::ArmFault,
+            Self::Harness(_) => End::Missing,
+        }
     }
 }
 

@@ -103,7 +103,7 @@ impl Registry {
     /// What every arm says of itself that can be built here, in the order in which they are printed.
     pub fn known(&self) -> Vec<ArmInfo> {
         let more = if self.materials.has_embedder() { embedded() } else { Vec::new() };
-        all().into_iter().chain(more).collect()
+        all().into_iter().chain(more).map(|info| self.materials.standing(info)).collect()
     }
 
     /// What tools are searched by, apart from any arm.
@@ -124,6 +124,7 @@ impl Registry {
             .chain(embedded)
             .find(|(info, _)| info.id.0 == id)
             .ok_or_else(|| ArmError::Unknown { id: id.to_owned() })?;
+        let info = self.materials.standing(info);
         let definitions = Arc::clone(&self.definitions);
         let level = |info, (blocks, fallbacks): (_, BTreeMap<_, _>)| -> Arc<dyn Arm> {
             Arc::new(LevelArm::new(info, Arc::clone(&self.definitions), blocks, fallbacks))
@@ -152,5 +153,46 @@ impl Registry {
             }
             Kind::Peer(build) => build(info, &self.materials)?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        arms::{Tasks, fixtures::context},
+        helper::HelperError,
+    };
+
+    struct Named(&'static str);
+
+    impl Embedder for Named {
+        fn model(&self) -> &str {
+            self.0
+        }
+
+        fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, HelperError> {
+            Ok(vec![vec![1.0]; texts.len()])
+        }
+    }
+
+    #[test]
+    fn an_arm_that_names_its_embedding_model_is_ranked_with_that_one_only() {
+        let ranked = |model: &'static str| -> Vec<String> {
+            let registry = Registry::new(&context()).unwrap().with_embedder(Arc::new(Named(model)));
+            let embedded = embedded().into_iter().map(|info| info.id.0);
+            let built = embedded.map(|id| registry.build(&id).unwrap().info().clone());
+            built.filter(|info| info.ranks(Tasks::Single)).map(|info| info.id.0).collect()
+        };
+        assert_eq!(ranked("sentence-transformers/all-MiniLM-L6-v2"), ["cartograph-emb-reimpl", "speakeasy-emb-reimpl"]);
+        assert_eq!(ranked("BAAI/bge-small-en-v1.5"), ["speakeasy-emb-reimpl", "stacklok-emb-reimpl"]);
+        assert_eq!(ranked("mine"), ["speakeasy-emb-reimpl"]);
+        assert!(embedded().iter().all(|info| !info.ranked), "without an embedder there is nothing to rank");
+        let cartograph = |model| {
+            let registry = Registry::new(&context()).unwrap().with_embedder(Arc::new(Named(model)));
+            registry.build("cartograph-emb-reimpl").unwrap().info().objections(Tasks::Single)
+        };
+        assert_eq!(cartograph("all-minilm-l6-v2"), [""; 0]);
+        assert_eq!(cartograph("mine"), ["run with another embedding model than its own"]);
     }
 }

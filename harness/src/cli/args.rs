@@ -374,6 +374,9 @@ pub struct SessionsArgs {
     /// Number of sessions.
     #[arg(long, value_name = "N", default_value_t = 25)]
     pub sessions: u64,
+    /// A program that turns texts into vectors, for the arms that need one: see `scripts/embedder.py`.
+    #[arg(long, value_name = "CMD")]
+    pub embedder: Option<String>,
 }
 
 /// `bench rift`.
@@ -494,7 +497,7 @@ pub struct ReplayServerArgs {
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// Command of a compressor that speaks MCP on stdio, such as 'my-proxy -- {upstream}'; `{server}`, `{state}` and
-    /// `{config}` are known too. May be given several times.
+    /// `{config}` are known too; relative paths are of the folder that this is run in. May be given several times.
     #[arg(long, value_name = "CMD")]
     pub proxy: Vec<String>,
     /// The compressors of --proxy keep nothing of an episode: one warm process serves all.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     arms::{
-        contract,
+        ArmInfo, Embedding, Tasks, contract,
         registry::{self, Registry},
     },
     exit,
@@ -39,15 +39,27 @@ fn list(output: &mut Output) -> Result<u8, Failure> {
         if !arm.gaps.is_empty() {
             more.push(format!("ours: {}", arm.gaps.join("; ")));
         }
-        more.extend(arm.objection.map(|objection| format!("objection: {objection}")));
-        if !arm.ranked {
-            more.push("shown, not ranked".to_owned());
-        }
+        more.extend(arm.objections(Tasks::Single).into_iter().map(|objection| format!("objection: {objection}")));
+        more.extend(place(&arm));
         for line in more {
             writeln!(output.product(), "    {line}")?;
         }
     }
     Ok(exit::OK)
+}
+
+/// Where the arm takes a place among others, unless it does everywhere.
+fn place(arm: &ArmInfo) -> Option<String> {
+    Some(match (arm.embedding, arm.ranks(Tasks::Single), arm.ranks(Tasks::Sessions)) {
+        (Some(Embedding::Model(model)), ..) => format!("ranked where the embedder is {model}, else shown"),
+        (Some(Embedding::Unnamed), ..) if arm.single_call.is_some() => {
+            "ranked in sessions, with an embedder".to_owned()
+        }
+        (Some(Embedding::Unnamed), ..) => "ranked with an embedder".to_owned(),
+        (None, true, _) => return None,
+        (None, false, true) => "ranked in sessions, else shown".to_owned(),
+        (None, false, false) => "shown, not ranked".to_owned(),
+    })
 }
 
 /// Breaches of the arm contract by the arms of this list, over the inputs' catalogs.

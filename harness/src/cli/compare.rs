@@ -2,7 +2,6 @@
 
 use std::{
     num::NonZeroUsize,
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -10,6 +9,7 @@ use std::{
     thread,
 };
 
+use anyhow::Context as _;
 use bench_protocol::verdict::Status;
 
 use super::{
@@ -20,7 +20,7 @@ use super::{
     retrieval::embedder,
 };
 use crate::{
-    arms::registry::Registry,
+    arms::{Tasks, registry::Registry},
     compare::{self, Choice, CompareSpec, Comparison, Field, FieldError},
     exit,
     external::{Entry, EntryError, ExternalError, Limits},
@@ -79,8 +79,15 @@ pub(super) fn run(
         output.talk(&format!("compressors to start: {external}"));
     }
     let field = Field::gather(&inputs.protocol, &registry, &inputs.catalogs, choice)?;
-    if let Some(arm) = args.require.as_ref().filter(|arm| field.arms.iter().all(|own| own.info().id.0 != **arm)) {
-        return Err(Failure::usage(format!("--require {arm}: that arm is not part of this comparison")));
+    if let Some(arm) = &args.require {
+        let Some(own) = field.arms.iter().find(|own| own.info().id.0 == *arm) else {
+            return Err(Failure::usage(format!("--require {arm}: that arm is not part of this comparison")));
+        };
+        if !own.info().ranks(Tasks::Single) {
+            return Err(Failure::usage(format!(
+                "--require {arm}: that arm is only shown, not tested; see `bench arms`"
+            )));
+        }
     }
     let stop = Arc::new(AtomicBool::new(false));
     let watched = Arc::clone(&stop);
@@ -110,8 +117,8 @@ fn choice(args: &CompareArgs, global: &GlobalArgs) -> Result<Choice, Failure> {
     for file in &args.arms_file {
         choice.entries.extend(Entry::load(file)?);
     }
+    let here = std::env::current_dir().context("the folder that this program was started in")?;
     for (place, text) in args.proxy.iter().enumerate() {
-        let here = std::env::current_dir().unwrap_or_else(|_| Path::new(".").to_owned());
         let mut entry = Entry::proxy(text, &here)?;
         entry.stateless = args.stateless;
         if place > 0 {

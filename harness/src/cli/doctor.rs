@@ -1,6 +1,7 @@
 //! `bench doctor`: what is there, and how to get the rest.
 
 use std::{
+    path::Path,
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -55,7 +56,7 @@ pub(super) fn run(args: &DoctorArgs, output: &mut Output) -> Result<u8, Failure>
         for entry in Entry::load(file)? {
             let missing = entry.missing_program();
             let fix = missing.as_ref().map(|program| match &entry.install {
-                Some(line) => format!("cd {} && {line}", entry.here.display()),
+                Some(line) => format!("cd {} && {line}", quoted(&entry.here)),
                 None => format!("{program} is not there, and the file does not say how to install it"),
             });
             let version = entry.package.as_ref().map(|package| {
@@ -79,6 +80,13 @@ pub(super) fn run(args: &DoctorArgs, output: &mut Output) -> Result<u8, Failure>
         }
     }
     Ok(exit::OK)
+}
+
+/// A path as a shell takes it for one word.
+fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    // Only a zero byte cannot be quoted, and no path holds one.
+    shlex::try_quote(&text).map_or_else(|_| text.to_string(), std::borrow::Cow::into_owned)
 }
 
 /// The first line that a program says of its version; none where it is not there, fails or takes too long.
@@ -105,4 +113,15 @@ fn version(program: &str, flag: &str) -> Option<String> {
     }
     let said = child.wait_with_output().ok()?.stdout;
     Some(String::from_utf8_lossy(&said).lines().next().unwrap_or_default().trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_one_word_of_a_shell() {
+        assert_eq!(quoted(Path::new("/srv/peers")), "/srv/peers");
+        assert_eq!(shlex::split(&quoted(Path::new("/my peers/it's"))).unwrap(), ["/my peers/it's"]);
+    }
 }

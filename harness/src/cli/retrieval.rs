@@ -79,7 +79,7 @@ pub(super) fn run(args: &RetrievalArgs, inputs: &Inputs, output: &mut Output) ->
         retrieval: measured(&searching, &Requests::new(tasks(), &inputs.catalogs))?,
         adversary: bench.adversary(&context, &searching, tasks)?,
         ablation: ablations(&source, &seeds, inputs, &registry)?,
-        ratios: bench.ratios(&registry, &arms)?,
+        ratios: bench.ratios(&registry, &arms, tasks)?,
         latency: if args.latency { bench.latency(&context, &searching, tasks)? } else { Vec::new() },
     };
     if output.json {
@@ -144,14 +144,19 @@ impl Bench<'_> {
         Ok(rows)
     }
 
-    fn ratios(&self, registry: &Registry, arms: &[Arc<dyn Arm>]) -> Result<Vec<RatioRow>, Failure> {
+    fn ratios<T: Iterator<Item = Task>>(
+        &self,
+        registry: &Registry,
+        arms: &[Arc<dyn Arm>],
+        tasks: impl Fn() -> T,
+    ) -> Result<Vec<RatioRow>, Failure> {
         let mut tokenizers = Tokenizer::built_in();
         for command in &self.args.tokenizer {
             tokenizers.push(Tokenizer::start(&words(command)?).map_err(|error| Failure::new(exit::RUNTIME, error))?);
         }
         let raw = registry.build("raw")?;
-        let definitions = registry.definitions();
-        ratios::measure(raw.as_ref(), arms, definitions, &tokenizers)
+        let said: Vec<String> = tasks().map(|task| task.utterance).collect();
+        ratios::measure(raw.as_ref(), arms, &said, registry.definitions(), &tokenizers)
             .map_err(|error| Failure::new(exit::RUNTIME, error))
     }
 
@@ -196,6 +201,7 @@ fn ablations(
     let Some(sessions) = Sessions::new(generator, seeds.sessions, SessionPlan::default()) else {
         return Ok(Vec::new());
     };
+    // The threshold was chosen for words, so that they are what it is tested on, whatever the embedder.
     let near = |text: &str| Ok(registry.materials().context_of(text));
     ablation::measure(&sessions, SESSIONS, &inputs.catalogs, &near).map_err(failed)
 }
@@ -226,6 +232,10 @@ fn searches(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         "Retrieval over {} tools, shortlists of {EQUAL_K} for all; own K: each arm's own length.",
         report.tools
     )?;
+    match &report.embedder {
+        Some(model) => writeln!(out, "Arms that end in -emb-reimpl search by {model}; all others by words.")?,
+        None => writeln!(out, "All search by words; --embedder adds arms that search by an embedding model.")?,
+    }
     writeln!(out, "{:<26} {:>6} {:>6} {:>6} {:>6} {:>8} {:>6}", "arm", "R@1", "R@5", "MRR", "nDCG", "own K", "R@K")?;
     for row in &report.retrieval {
         let Metrics { r1, r5, mrr, ndcg, .. } = row.equal;
@@ -268,17 +278,23 @@ fn stuffed(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 fn parts(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "\nUIMCP's priority, part by part: right tool injected unasked, {SESSIONS} sessions of 20 requests."
+        "\nUIMCP's priority, part by part, without promotion: right tool there unasked, {SESSIONS} sessions of 20\n\
+         requests. Nearness is that of words (TF-IDF), whatever the embedder."
     )?;
-    writeln!(out, "{:<26} {:>9} {:>15}", "variant", "injected", "tools/request")?;
+    writeln!(out, "{:<26} {:>9} {:>15}", "variant", "there", "tools/request")?;
     for row in &report.ablation {
-        writeln!(out, "{:<26} {:>9.3} {:>15.2}", row.variant.name(), row.injected, row.tools_per_request)?;
+        let name = format!("{}{}", row.variant.name(), if row.promotes { ", with promotion" } else { "" });
+        writeln!(out, "{name:<26} {:>9.3} {:>15.2}", row.injected, row.tools_per_request)?;
     }
     Ok(())
 }
 
 fn sizes(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\nRaw tokens over the arm's: all servers, and each server alone (least, quartiles, most).")?;
+    writeln!(
+        out,
+        "\nRaw tokens over the arm's: all servers, and each server alone (least, quartiles, most).\n\
+         Of an arm that hears the user: the mean of what it shows once a request was said."
+    )?;
     writeln!(
         out,
         "{:<26} {:<12} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}",

@@ -6,7 +6,7 @@ use crate::{
     exit,
     inputs::Inputs,
     plan,
-    rift::{self, Rift, Risk},
+    rift::{self, Member, RISKS, Rift, Risk},
 };
 
 /// Runs the command.
@@ -30,28 +30,46 @@ pub(super) fn run(args: &RiftArgs, inputs: &Inputs, output: &mut Output) -> Resu
 }
 
 fn print(rift: &Rift, output: &mut Output) -> Result<(), Failure> {
-    let counts: Vec<String> = [Risk::High, Risk::Medium, Risk::Low]
-        .iter()
-        .map(|&risk| format!("{} {}", rift.count(risk), risk.name()))
-        .collect();
+    let by_risk = |of: &dyn Fn(Risk) -> usize| {
+        RISKS.iter().map(|&risk| format!("{} {}", of(risk), risk.name())).collect::<Vec<_>>().join(", ")
+    };
+    let several = by_risk(&|risk| rift.several().filter(|cluster| cluster.risk == risk).count());
+    let alone = by_risk(&|risk| rift.alone().filter(|(own, _)| *own == risk).count());
     let out = output.product();
     writeln!(
         out,
-        "{} clusters of {} tools by risk: {}; {} cards signed and verified.",
-        rift.clusters.len(),
+        "{} clusters of more than one tool by risk: {several}.\n\
+         {} of {} tools stand alone, by risk: {alone}. {} cards signed and verified.\n\
+         Nearness: {}.\n\
+         The thresholds of clusters and risks are ours: none is published.",
+        rift.several().count(),
+        rift.alone().count(),
         rift.tools,
-        counts.join(", "),
-        rift.cards.len()
+        rift.cards.len(),
+        rift.nearness,
     )?;
-    for cluster in rift.clusters.iter().filter(|cluster| cluster.risk != Risk::Low || cluster.members.len() > 1) {
+    for cluster in rift.several() {
         writeln!(out, "\n{} risk; shared words: {}", cluster.risk.name(), cluster.shared.join(", "))?;
         for member in &cluster.members {
-            let rival = member.rival.as_deref().unwrap_or("none");
-            writeln!(out, "  {:<44} margin {:>6.3}  next: {rival}", member.tool, member.margin)?;
-            if member.regenerate && cluster.members.len() > 1 {
+            writeln!(out, "  {}", line(member))?;
+            if member.regenerate {
                 writeln!(out, "      nothing in its card tells it apart: write the card anew")?;
             }
         }
     }
+    for risk in RISKS.into_iter().filter(|&risk| risk != Risk::Low) {
+        let at_risk: Vec<&Member> = rift.alone().filter(|(own, _)| *own == risk).map(|(_, member)| member).collect();
+        if !at_risk.is_empty() {
+            writeln!(out, "\nalone, {} risk:", risk.name())?;
+            for member in at_risk {
+                writeln!(out, "  {}", line(member))?;
+            }
+        }
+    }
     Ok(())
+}
+
+fn line(member: &Member) -> String {
+    let rival = member.rival.as_deref().unwrap_or("none");
+    format!("{:<44} margin {:>6.3}  next: {rival}", member.tool, member.margin)
 }

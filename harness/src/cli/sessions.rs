@@ -8,7 +8,7 @@ use bench_protocol::prices::{self, Geo, Price, PriceTable};
 use bench_tasks::sessions::{SessionPlan, Sessions};
 use serde::Serialize;
 
-use super::{args::SessionsArgs, failure::Failure, output::Output};
+use super::{args::SessionsArgs, failure::Failure, output::Output, retrieval::embedder};
 use crate::{
     arms::registry::Registry,
     exit,
@@ -38,6 +38,8 @@ const ARMS: [&str; 12] = [
     "uimcp-pre-reimpl",
     "mcpdiet-reimpl",
 ];
+/// What is run beside them where there is an embedder.
+const EMBEDDED: [&str; 1] = ["uimcp-emb-reimpl"];
 /// Positions that the table tells apart, from 0.
 const SPANS: [Range<usize>; 4] = [0..1, 1..5, 5..10, 10..20];
 /// Tokens below which the protocol's model does not cache a prompt.
@@ -49,6 +51,8 @@ struct Report {
     sessions: u64,
     requests_per_session: usize,
     mock: &'static str,
+    /// The embedder's model, where one was given.
+    embedder: Option<String>,
     note: &'static str,
     arms: Vec<ArmSums>,
 }
@@ -81,8 +85,18 @@ pub(super) fn run(args: &SessionsArgs, inputs: &Inputs, output: &mut Output) -> 
         cache_minimum: CACHE_MINIMUM,
     };
     let registry = Registry::new(&plan::arm_context(inputs, &seeds))?;
-    let ids: Vec<&str> =
-        if args.arms.is_empty() { ARMS.to_vec() } else { args.arms.iter().map(String::as_str).collect() };
+    let embedder = embedder(args.embedder.as_deref())?;
+    let model_of_embedder = embedder.as_ref().map(|embedder| embedder.model().to_owned());
+    let registry = match embedder {
+        Some(embedder) => registry.with_embedder(embedder),
+        None => registry,
+    };
+    let with_embedder = EMBEDDED.iter().filter(|_| model_of_embedder.is_some());
+    let ids: Vec<&str> = if args.arms.is_empty() {
+        ARMS.iter().chain(with_embedder).copied().collect()
+    } else {
+        args.arms.iter().map(String::as_str).collect()
+    };
     let mut arms = Vec::with_capacity(ids.len());
     for id in ids {
         let arm = registry.build(id)?;
@@ -90,18 +104,28 @@ pub(super) fn run(args: &SessionsArgs, inputs: &Inputs, output: &mut Output) -> 
     }
     if output.json {
         let (sessions, requests_per_session) = (args.sessions, plan.length);
-        output.document(&Report { sessions, requests_per_session, mock: args.mock.name(), note: NOTE, arms })?;
+        let (mock, embedder) = (args.mock.name(), model_of_embedder);
+        output.document(&Report { sessions, requests_per_session, mock, embedder, note: NOTE, arms })?;
     } else {
         let table = PriceTable::built_in().map_err(|error| Failure::new(exit::BUG, error))?;
         let price = table.row(&protocol.model.id).with_context(|| format!("no price of {}", protocol.model.id))?;
-        print(&arms, args.sessions, price, output)?;
+        print(&arms, args.sessions, model_of_embedder.as_deref(), price, output)?;
     }
     Ok(exit::OK)
 }
 
-fn print(arms: &[ArmSums], sessions: u64, price: &Price, output: &mut Output) -> Result<(), Failure> {
+fn print(
+    arms: &[ArmSums],
+    sessions: u64,
+    embedder: Option<&str>,
+    price: &Price,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let out = output.product();
     writeln!(out, "{sessions} sessions of 20 requests, by position. {NOTE}.")?;
+    if let Some(model) = embedder {
+        writeln!(out, "Arms that end in -emb-reimpl search by {model}; all others by words.")?;
+    }
     writeln!(
         out,
         "{:<24} {:>9} {:>7} {:>7} {:>7} {:>9} {:>9} {:>7} {:>10}",
@@ -121,7 +145,11 @@ fn print(arms: &[ArmSums], sessions: u64, price: &Price, output: &mut Output) ->
             writeln!(
                 out,
                 "{:<24} {position:>9} {:>7.3} {:>7.3} {:>7.2} {:>9.0} {:>9.0} {:>7.2} {:>10.2}",
-                if line == 0 { arm.arm.as_str() } else { "" },
+                match line {
+                    0 => arm.arm.as_str(),
+                    1 if !arm.ranked => "  shown, not ranked",
+                    _ => "",
+                },
                 sum.mean(sum.arguments),
                 sum.mean(sum.selection),
                 sum.mean(sum.turns),
@@ -138,5 +166,10 @@ fn print(arms: &[ArmSums], sessions: u64, price: &Price, output: &mut Output) ->
          model that found the tool list changed and so the cache broken. $: prices of {}, five-minute cache.",
         price.model
     )?;
+    for arm in arms {
+        for objection in &arm.objections {
+            writeln!(out, "{}: its author would object: {objection}", arm.arm)?;
+        }
+    }
     Ok(())
 }

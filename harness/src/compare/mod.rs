@@ -1,6 +1,7 @@
 //! Head to head: k arms against raw, on the same tasks, the same model and the same turn rule.
 //!
-//! Products are a family of their own: Holm over the arms, guards as for levels. Cost, tokens and trips are estimates with
+//! Products are a family of their own: Holm over the ranked arms, guards as for levels. An arm that is only shown, such as a
+//! re-implementation whose real package runs here, is measured and not tested. Cost, tokens and trips are estimates with
 //! intervals and without verdict words. Arm against arm is exploratory, and says so.
 
 mod cost;
@@ -13,7 +14,7 @@ mod table;
 pub use self::{
     cost::{Dollars, Estimated, Solved},
     field::{Absent, Choice, Field, FieldError, built_in},
-    rows::{ArmRow, Comparison, ExternalRow, Pair, Point, Share, Test, ToolLoss},
+    rows::{Against, ArmRow, Comparison, ExternalRow, Pair, Point, Share, Test, ToolLoss},
     run::{CompareSpec, compare},
     table::{SCRIPTED, text},
 };

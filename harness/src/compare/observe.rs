@@ -2,13 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use bench_protocol::prices::{Geo, Price, Tokens, settle};
+use bench_protocol::{
+    digest::Digest,
+    prices::{Geo, Price, Tokens, settle},
+};
 use bench_results::record::{End, Usage};
 use bench_tasks::task::TaskId;
 
-use crate::run::{
-    events::{Event, Listener},
-    trace::EpisodeTrace,
+use crate::{
+    run::{
+        events::{Event, Listener},
+        trace::EpisodeTrace,
+    },
+    surface::Surface,
+    tokens::tokens as o200k,
 };
 
 /// Sums of one arm over one tool's tasks.
@@ -24,6 +31,10 @@ pub(super) struct Sums {
     /// Input tokens of the request that decided, and how many did.
     pub(super) deciding_tokens: u64,
     pub(super) decided: u64,
+    /// Tools and o200k tokens of what was shown with the first request, and how many made one.
+    pub(super) start_tools: u64,
+    pub(super) start_tokens: u64,
+    pub(super) started: u64,
 }
 
 impl Sums {
@@ -34,6 +45,9 @@ impl Sums {
         self.warm += other.warm;
         self.deciding_tokens += other.deciding_tokens;
         self.decided += other.decided;
+        self.start_tools += other.start_tools;
+        self.start_tokens += other.start_tokens;
+        self.started += other.started;
     }
 }
 
@@ -45,8 +59,10 @@ pub(super) struct Observer<'a> {
     tasks: BTreeMap<TaskId, (usize, usize)>,
     /// By arm, by cluster.
     pub(super) sums: Vec<Vec<Sums>>,
-    /// By arm, by task.
-    pub(super) right: Vec<Vec<bool>>,
+    /// By arm, by task; none where the harness failed.
+    pub(super) right: Vec<Vec<Option<bool>>>,
+    /// Tokens of lists that were seen before.
+    lists: BTreeMap<Digest, u64>,
 }
 
 impl<'a> Observer<'a> {
@@ -59,7 +75,8 @@ impl<'a> Observer<'a> {
             price,
             arms: arms.iter().cloned().zip(0..).collect(),
             sums: vec![vec![Sums::default(); clusters]; arms.len()],
-            right: vec![vec![false; tasks.len()]; arms.len()],
+            right: vec![vec![None; tasks.len()]; arms.len()],
+            lists: BTreeMap::new(),
             tasks,
         }
     }
@@ -73,7 +90,15 @@ impl<'a> Observer<'a> {
                 record.arm
             )
         };
+        if record.end == End::Missing {
+            return Ok(());
+        }
         let mut sums = Sums { tasks: 1, ..Sums::default() };
+        if let Some(first) = trace.attempts.first() {
+            sums.started = 1;
+            sums.start_tools = first.surface.tools().len() as u64;
+            sums.start_tokens = self.list_tokens(&first.surface);
+        }
         for attempt in &trace.attempts {
             let usage = attempt.usage.unwrap_or_default();
             sums.warm += u128::from(settle(&tokens(usage), self.price, Geo::Global)?);
@@ -89,8 +114,16 @@ impl<'a> Observer<'a> {
             sums.deciding_tokens = last.usage.unwrap_or_default().prompt();
         }
         self.sums[arm][cluster].add(sums);
-        self.right[arm][place] = right;
+        self.right[arm][place] = Some(right);
         Ok(())
+    }
+
+    fn list_tokens(&mut self, surface: &Surface) -> u64 {
+        let count = || {
+            let tools: usize = surface.tools().iter().map(|tool| tool.tokens()).sum();
+            (tools + o200k(surface.instructions())) as u64
+        };
+        *self.lists.entry(surface.digest().clone()).or_insert_with(count)
     }
 }
 
@@ -110,5 +143,49 @@ impl Listener for Observer<'_> {
             Event::Episode(trace) => self.episode(trace),
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bench_protocol::prices::PriceTable;
+    use bench_results::record::EpisodeRecord;
+
+    use super::*;
+
+    fn trace(end: End) -> EpisodeTrace {
+        let record = EpisodeRecord {
+            task: TaskId("t".to_owned()),
+            arm: Arc::from("a"),
+            turns: 1,
+            calls: Vec::new(),
+            meta_calls: 0,
+            rejected_calls: 0,
+            end,
+            answer: None,
+            surface: Digest::of(b""),
+            usage: Usage::default(),
+            billed: 0,
+            selection: Some(false),
+            arguments: Some(false),
+            first_call_ok: None,
+            look_first_ok: None,
+        };
+        EpisodeTrace { attempts: Vec::new(), record }
+    }
+
+    #[test]
+    fn what_the_harness_failed_at_is_in_no_sum_and_what_the_arm_failed_at_is() {
+        let table = PriceTable::built_in().unwrap();
+        let price = table.row("claude-haiku-4-5-20251001").unwrap();
+        let seen = |end| {
+            let mut observer = Observer::new(price, &["a".to_owned()], vec![(TaskId("t".to_owned()), 0)]);
+            observer.episode(&trace(end)).unwrap();
+            (observer.sums[0][0].tasks, observer.right[0][0])
+        };
+        assert_eq!(seen(End::Missing), (0, None));
+        assert_eq!(seen(End::ArmFault), (1, Some(false)));
     }
 }

@@ -30,11 +30,13 @@ pub struct Comparison {
     pub level: f64,
     /// Model whose prices are used, and the day they are of. Tokens are the scripted model's: four bytes each.
     pub priced_as: (String, String),
+    /// The embedding model of the arms that need one; none where no embedder was given.
+    pub embedder: Option<String>,
     /// The arms, the reference first.
     pub arms: Vec<ArmRow>,
-    /// Accuracy against dollars: arms that no other beats in one without losing in the other.
+    /// Accuracy against dollars, over ranked arms: those that no other beats in one without losing in the other.
     pub pareto: Vec<Point>,
-    /// Arm against arm. Exploratory.
+    /// Ranked arm against ranked arm. Exploratory.
     pub exploratory_pairs: Vec<Pair>,
     /// Arms that could not take part.
     pub absent: Vec<Absent>,
@@ -61,18 +63,27 @@ impl Share {
 pub struct ArmRow {
     /// Its name.
     pub arm: String,
+    /// Whether it takes a place in a ranking, or is only shown.
+    pub ranked: bool,
+    /// What its published description leaves open and is resolved here.
+    pub gaps: &'static [&'static str],
+    /// What its author would object to.
+    pub objections: Vec<&'static str>,
     /// Right tool.
     pub selection: Share,
     /// Right tool and arguments.
     pub arguments: Share,
     /// Against the reference; none for itself.
+    pub against: Option<Against>,
+    /// The test against the reference; none for itself, and none for an arm that is only shown.
     pub test: Option<Test>,
     /// Tools with losses, most first.
     pub losses: Vec<ToolLoss>,
-    /// Tools shown at the start.
-    pub tools: usize,
-    /// o200k tokens of surface and instructions at the start of a session.
-    pub tokens_at_start: usize,
+    /// Tools shown with the first request, on average: an arm that hears the user shows what it makes of it. None where
+    /// no request was made.
+    pub tools: Option<f64>,
+    /// o200k tokens of surface and instructions with the first request, on average.
+    pub tokens_at_start: Option<f64>,
     /// Mean input tokens of the request that decided, at four bytes a token; none where none decided.
     pub tokens_at_decision: Option<f64>,
     /// Model requests beyond one, per task.
@@ -83,6 +94,9 @@ pub struct ArmRow {
     pub rejected_calls_per_thousand: f64,
     /// Episodes that ended as the arm's fault.
     pub arm_faults: u64,
+    /// Episodes without an outcome because the harness failed. They are in no share and no cost; only the test counts
+    /// them, at worst, as the protocol has it.
+    pub missing: u64,
     /// Estimated dollars, every input token at the plain rate.
     pub dollars_uncached: Dollars,
     /// Estimated dollars, the prefix read from a warm cache where it is long enough.
@@ -91,9 +105,9 @@ pub struct ArmRow {
     pub external: Option<ExternalRow>,
 }
 
-/// An arm against the reference, on tool and arguments.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Test {
+/// An arm beside the reference, on tool and arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Against {
     /// Share of tasks, arm minus reference.
     pub difference: f64,
     /// Score interval.
@@ -102,9 +116,14 @@ pub struct Test {
     pub loss: u64,
     /// Tasks that only the arm got right.
     pub gain: u64,
+}
+
+/// A ranked arm's test against the reference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Test {
     /// The largest p over gates and endpoints; none where it was not evaluated.
     pub p: Option<f64>,
-    /// The same by Holm over all arms.
+    /// The same by Holm over all ranked arms.
     pub p_holm: Option<f64>,
     /// What a live run with these counts would be told.
     pub status: Status,
@@ -174,12 +193,13 @@ pub struct Pair {
     pub p_holm: f64,
 }
 
-/// The Pareto view, cheapest first. An arm that was given up cost nothing because it did nothing: it has no place here.
+/// The Pareto view of ranked arms, cheapest first. An arm that was given up cost nothing because it did nothing: it has no
+/// place here.
 pub(super) fn pareto(arms: &[ArmRow]) -> Vec<Point> {
     let given_up = |row: &ArmRow| row.external.as_ref().is_some_and(|external| external.given_up.is_some());
     let mut points: Vec<Point> = arms
         .iter()
-        .filter(|row| !given_up(row))
+        .filter(|row| row.ranked && !given_up(row))
         .map(|row| Point {
             arm: row.arm.clone(),
             arguments_percent: row.arguments.percent(),
@@ -201,15 +221,19 @@ pub(super) fn pareto(arms: &[ArmRow]) -> Vec<Point> {
     points
 }
 
-/// Every arm against every later one, from outcomes by task.
-pub(super) fn pairs(names: &[String], right: &[Vec<bool>]) -> Result<Vec<Pair>, StatsError> {
+/// Every arm against every later one, from outcomes by task; a task that one of them has no outcome of counts for
+/// neither.
+pub(super) fn pairs(arms: &[(&str, &[Option<bool>])]) -> Result<Vec<Pair>, StatsError> {
     let mut pairs = Vec::new();
-    for (place, (arm, own)) in names.iter().zip(right).enumerate() {
-        for (against, other) in names.iter().zip(right).skip(place + 1) {
-            let count = |want: (bool, bool)| own.iter().zip(other).filter(|(a, b)| (**a, **b) == want).count() as u64;
+    for (place, (arm, own)) in arms.iter().enumerate() {
+        for (against, other) in arms.iter().skip(place + 1) {
+            let count = |want: (bool, bool)| {
+                own.iter().zip(*other).filter(|(a, b)| (**a, **b) == (Some(want.0), Some(want.1))).count() as u64
+            };
             let (gain, loss) = (count((true, false)), count((false, true)));
             let p = mcnemar(gain, loss).two_sided;
-            pairs.push(Pair { arm: arm.clone(), against: against.clone(), loss, gain, p, p_holm: 1.0 });
+            let (arm, against) = ((*arm).to_owned(), (*against).to_owned());
+            pairs.push(Pair { arm, against, loss, gain, p, p_holm: 1.0 });
         }
     }
     let p: Vec<Option<f64>> = pairs.iter().map(|pair| Some(pair.p.min(1.0))).collect();
@@ -225,9 +249,10 @@ mod tests {
 
     #[test]
     fn pairs_count_what_only_one_got_right() {
-        let names = ["a", "b"].map(str::to_owned);
-        let right = [vec![true, true, false, true], vec![true, false, true, false]];
-        let pairs = pairs(&names, &right).unwrap();
+        // The last two tasks have no outcome on one side: they count for neither.
+        let own = [1, 1, 0, 1, 1, -1].map(|bit| (bit >= 0).then_some(bit == 1));
+        let other = [1, 0, 1, 0, -1, 0].map(|bit| (bit >= 0).then_some(bit == 1));
+        let pairs = pairs(&[("a", &own), ("b", &other)]).unwrap();
         assert_eq!((pairs.len(), pairs[0].gain, pairs[0].loss), (1, 2, 1));
         assert!((pairs[0].p - 1.0).abs() < 1e-12 && (pairs[0].p_holm - 1.0).abs() < 1e-12);
     }

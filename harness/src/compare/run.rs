@@ -10,8 +10,8 @@ use anyhow::Context as _;
 use bench_mock_model::Behaviour;
 use bench_protocol::{
     prices::PriceTable,
-    stats::ExactCache,
-    verdict::{Endpoint, FamilyKind, FamilyVerdict, Imputation, Rule, evaluate},
+    stats::{Alpha, ExactCache, score::score_interval},
+    verdict::{Endpoint, EndpointInput, FamilyKind, FamilyVerdict, Imputation, Rule, evaluate},
 };
 use bench_results::analysis::{
     Accumulator, Analysis, ArmAnalysis, ArmSpec, FamilySpec, Reporting, Role, TaskMeta, TaskTable,
@@ -23,11 +23,11 @@ use super::{
     cost::{Resampling, dollars},
     field::Field,
     observe::{Observer, Sums},
-    rows::{self, ArmRow, Comparison, ExternalRow, Share, Test, ToolLoss},
+    rows::{self, Against, ArmRow, Comparison, ExternalRow, Share, Test, ToolLoss},
     table::SCRIPTED,
 };
 use crate::{
-    arms::{Arm, Scope, names::Place, registry::Registry},
+    arms::{Arm, ArmInfo, Scope, Tasks, names::Place, registry::Registry},
     external::ExternalArm,
     inputs::Inputs,
     plan::SuiteSeeds,
@@ -38,7 +38,6 @@ use crate::{
         offline::{self, Setting},
     },
     surface::Surface,
-    tokens,
     wire::{Settings, anthropic::Anthropic},
 };
 
@@ -78,7 +77,7 @@ pub fn compare(
     let names: Vec<String> = field.arms.iter().map(|arm| arm.info().id.0.clone()).collect();
     let surfaces = surfaces(&field.arms)?;
     let metas = metas(&family, registry, &surfaces);
-    let mut accumulator = Accumulator::new(products(&names), TaskTable::new(metas.iter().cloned(), names.len())?)?;
+    let mut accumulator = Accumulator::new(products(field), TaskTable::new(metas.iter().cloned(), names.len())?)?;
     let table = PriceTable::built_in()?;
     let price = table.row(&protocol.model.id).context("the protocol's model has no price row")?;
     let mut observer = Observer::new(price, &names, clusters(&metas));
@@ -109,7 +108,8 @@ pub fn compare(
     let arms: Vec<ArmRow> = (0..names.len())
         .map(|place| {
             let external = field.externals.iter().find(|arm| arm.entry().name == names[place]);
-            row(&analysis, &verdict, &observer.sums, &surfaces[place], place, external.map(|arm| &**arm), how)
+            let info = field.arms[place].info();
+            row(info, &analysis, &verdict, &observer.sums, place, external.map(|arm| &**arm), how)
         })
         .collect();
     Ok(Some(Comparison {
@@ -121,11 +121,18 @@ pub fn compare(
         seed: spec.seed.clone(),
         level: 1.0 - 2.0 * reporting.alpha.value(),
         priced_as: (price.model.clone(), price.as_of.to_string()),
+        embedder: registry.materials().embedding_model().map(str::to_owned),
         pareto: rows::pareto(&arms),
-        exploratory_pairs: rows::pairs(&names, &observer.right)?,
+        exploratory_pairs: rows::pairs(&ranked(&arms, &observer.right))?,
         absent: field.absent.clone(),
         arms,
     }))
+}
+
+/// The ranked arms with their outcomes by task.
+fn ranked<'a>(arms: &'a [ArmRow], right: &'a [Vec<Option<bool>>]) -> Vec<(&'a str, &'a [Option<bool>])> {
+    let all = arms.iter().zip(right).filter(|(row, _)| row.ranked);
+    all.map(|(row, right)| (row.arm.as_str(), right.as_slice())).collect()
 }
 
 /// Everybody who is told of an episode.
@@ -145,12 +152,16 @@ impl Listener for Everyone<'_, '_> {
     }
 }
 
-/// The family: everything against the first, without controls.
-fn products(names: &[String]) -> FamilySpec {
-    let reference = names.first().map(|name| Arc::from(name.as_str()));
-    let arm = |(place, name): (usize, &String)| ArmSpec {
-        id: name.as_str().into(),
-        role: if place == 0 { Role::Reference } else { Role::Level },
+/// The family: every ranked arm against the first, without controls; the others are shown beside it.
+fn products(field: &Field) -> FamilySpec {
+    let reference: Option<Arc<str>> = field.arms.first().map(|arm| arm.info().id.0.as_str().into());
+    let arm = |(place, arm): (usize, &Arc<dyn Arm>)| ArmSpec {
+        id: arm.info().id.0.as_str().into(),
+        role: match place {
+            0 => Role::Reference,
+            _ if arm.info().ranks(Tasks::Single) => Role::Level,
+            _ => Role::Shown,
+        },
         baseline: if place == 0 { None } else { reference.clone() },
         subset: None,
         pinned: None,
@@ -158,7 +169,7 @@ fn products(names: &[String]) -> FamilySpec {
     };
     FamilySpec {
         kind: FamilyKind::Products,
-        arms: names.iter().enumerate().map(arm).collect(),
+        arms: field.arms.iter().enumerate().map(arm).collect(),
         required_controls: Vec::new(),
     }
 }
@@ -210,10 +221,10 @@ fn clusters(metas: &[TaskMeta]) -> Vec<(TaskId, usize)> {
 }
 
 fn row(
+    info: &ArmInfo,
     analysis: &Analysis,
     verdict: &FamilyVerdict,
     sums: &[Vec<Sums>],
-    surface: &Surface,
     place: usize,
     external: Option<&ExternalArm>,
     how: Resampling,
@@ -221,7 +232,8 @@ fn row(
     let arm = &analysis.arms[place];
     let share = |endpoint| {
         let rate = arm.rates.get(&endpoint).copied().unwrap_or_default();
-        Share { right: rate.right, n: rate.tasks }
+        let cells = arm.pairs.get(&endpoint).map(EndpointInput::total);
+        Share { right: rate.right, n: rate.tasks - cells.map_or(0, |cells| cells.arm_missing()) }
     };
     let mut total = Sums::default();
     sums[place].iter().for_each(|own| total.add(*own));
@@ -230,18 +242,22 @@ fn row(
         |purpose: &str, part| dollars(&format!("{}/{purpose}", arm.arm), &sums[0], &sums[place], part, how);
     ArmRow {
         arm: arm.arm.to_string(),
+        ranked: info.ranks(Tasks::Single),
+        gaps: info.gaps,
+        objections: info.objections(Tasks::Single),
         selection: share(Endpoint::Selection),
         arguments: share(Endpoint::Arguments),
+        against: against(arm, how.alpha),
         test: test(arm, verdict),
         losses: losses(arm),
-        tools: surface.tools().len(),
-        tokens_at_start: surface.tools().iter().map(|tool| tool.tokens()).sum::<usize>()
-            + tokens::tokens(surface.instructions()),
+        tools: (total.started > 0).then(|| total.start_tools as f64 / total.started as f64),
+        tokens_at_start: (total.started > 0).then(|| total.start_tokens as f64 / total.started as f64),
         tokens_at_decision: (total.decided > 0).then(|| total.deciding_tokens as f64 / total.decided as f64),
         extra_trips: arm.effort.extra_trips as f64 / tasks,
         invalid_calls_per_thousand: 1000.0 * arm.effort.invalid_calls as f64 / tasks,
         rejected_calls_per_thousand: 1000.0 * arm.effort.rejected_calls as f64 / tasks,
         arm_faults: arm.effort.ends.get(&End::ArmFault).copied().unwrap_or_default(),
+        missing: arm.flow.missing,
         dollars_uncached: own_dollars("uncached", |sums| sums.uncached),
         dollars_warm: own_dollars("warm", |sums| sums.warm),
         external: external.map(|arm| ExternalRow {
@@ -256,14 +272,20 @@ fn row(
     }
 }
 
+/// As the verdict has it: what the arm has no outcome of counts at worst.
+fn against(arm: &ArmAnalysis, alpha: Alpha) -> Option<Against> {
+    let counts = arm.pairs.get(&Endpoint::Arguments)?.total().counts(Imputation::WorstCase)?;
+    Some(Against {
+        difference: counts.delta_hat(),
+        interval: score_interval(counts, alpha),
+        loss: counts.loss(),
+        gain: counts.gain(),
+    })
+}
+
 fn test(arm: &ArmAnalysis, verdict: &FamilyVerdict) -> Option<Test> {
     let level = verdict.level(&arm.arm)?;
-    let strict = level.endpoints.iter().find(|seen| seen.endpoint == Endpoint::Arguments)?;
     Some(Test {
-        difference: strict.table.delta_hat(),
-        interval: strict.decision,
-        loss: strict.table.loss(),
-        gain: strict.table.gain(),
         p: level.p,
         p_holm: level.p_adjusted,
         status: level.status,
@@ -284,4 +306,21 @@ fn losses(arm: &ArmAnalysis) -> Vec<ToolLoss> {
         .collect();
     losses.sort_by(|a, b| b.loss.cmp(&a.loss).then_with(|| a.tool.cmp(&b.tool)));
     losses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arms::fixtures::context;
+
+    #[test]
+    fn the_family_that_is_tested_holds_the_ranked_arms_alone() {
+        let registry = Registry::new(&context()).unwrap();
+        let ids = ["raw", "L0", "stacklok-fts-reimpl", "uimcp-reimpl", "toolsearch-bm25-reimpl"];
+        let arms = ids.iter().map(|id| registry.build(id).unwrap()).collect();
+        let spec = products(&Field { arms, externals: Vec::new(), absent: Vec::new() });
+        let roles: Vec<Role> = spec.arms.iter().map(|arm| arm.role).collect();
+        assert_eq!(roles, [Role::Reference, Role::Level, Role::Shown, Role::Shown, Role::Level]);
+        assert!(spec.arms[1..].iter().all(|arm| arm.baseline.as_deref() == Some("raw")));
+    }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use bench_protocol::verdict::Status;
 use bench_results::table::grid::{Head, number, render, word};
 
-use super::rows::{ArmRow, Comparison, Pair};
+use super::rows::{Against, ArmRow, Comparison, Pair};
 
 /// What a comparison with a scripted model is evidence of.
 pub const SCRIPTED: &str = "scripted model: shows mechanics and cost, not accuracy of a real model";
@@ -48,17 +48,22 @@ const PARETO: &[Head] = &[word("arm"), number("$/k"), number("args %"), word("be
 /// All of it.
 pub fn text(comparison: &Comparison) -> String {
     let mut out = format!(
-        "{} tasks and {} that no tool serves; model `{}`.\n{}.\n\n",
+        "{} tasks and {} that no tool serves; model `{}`.\n{}.\n",
         comparison.tasks, comparison.abstain_tasks, comparison.mock, comparison.says
     );
+    // Writing to a string cannot fail, here and below.
+    if let Some(model) = &comparison.embedder {
+        let _ = writeln!(out, "Arms that end in -emb-reimpl search by {model}; all others by words.");
+    }
+    out.push('\n');
     let rows = |row: fn(&ArmRow) -> Vec<String>| comparison.arms.iter().map(row).collect::<Vec<_>>();
     out.push_str(&render(ACCURACY, &rows(accuracy)));
     out.push('\n');
     out.push_str(&render(COST, &rows(cost)));
-    // Writing to a string cannot fail, here and below.
     let _ = writeln!(
         out,
-        "start: o200k tokens shown at the start of a session; decide: tokens of the deciding request;\n\
+        "shown: measured and not tested, without a place in a ranking; why stands under Found.\n\
+         start: o200k tokens shown with the first request; decide: tokens of the deciding request;\n\
          bad/k: invalid upstream calls per 1,000 tasks; $/k: dollars per 1,000 tasks, nothing cached,\n\
          at the prices of {} ({}); four bytes are a token;\n\
          warm: the prefix read from a cache; solved: per 1,000 right ones; ms: a call's median.",
@@ -76,7 +81,7 @@ pub fn text(comparison: &Comparison) -> String {
             ]
         })
         .collect();
-    let _ = write!(out, "\nAccuracy against dollars, cheapest first:\n{}", render(PARETO, &points));
+    let _ = write!(out, "\nAccuracy against dollars, ranked arms, cheapest first:\n{}", render(PARETO, &points));
     losses(comparison, &mut out);
     pairs(comparison, &mut out);
     findings(comparison, &mut out);
@@ -86,30 +91,35 @@ pub fn text(comparison: &Comparison) -> String {
 fn accuracy(row: &ArmRow) -> Vec<String> {
     let mut cells =
         vec![clipped(&row.arm), format!("{:.1}", row.selection.percent()), format!("{:.1}", row.arguments.percent())];
-    match &row.test {
-        None => cells.extend([dash(), dash(), dash(), row.arm_faults.to_string(), "reference".to_owned()]),
-        Some(test) => cells.extend([
-            format!("{} [{}, {}]", points(test.difference), points(test.interval.lower), points(test.interval.upper)),
-            format!("{}/{}", test.loss, test.gain),
-            test.p_holm.map_or_else(dash, |p| format!("{p:.3}")),
-            row.arm_faults.to_string(),
-            status(test.status).to_owned(),
-        ]),
-    }
+    cells.extend(match &row.against {
+        None => [dash(), dash()],
+        Some(Against { difference, interval, loss, gain }) => [
+            format!("{} [{}, {}]", points(*difference), points(interval.lower), points(interval.upper)),
+            format!("{loss}/{gain}"),
+        ],
+    });
+    cells.push(row.test.as_ref().and_then(|test| test.p_holm).map_or_else(dash, |p| format!("{p:.3}")));
+    cells.push(row.arm_faults.to_string());
+    let verdict = match (&row.test, &row.against) {
+        (Some(test), _) => status(test.status),
+        (None, Some(_)) => "shown",
+        (None, None) => "reference",
+    };
+    cells.push(verdict.to_owned());
     cells
 }
 
 fn cost(row: &ArmRow) -> Vec<String> {
     let dollars = &row.dollars_uncached;
     let ratio = match dollars.ratio.interval {
-        Some(interval) if row.test.is_some() => {
+        Some(interval) if row.against.is_some() => {
             format!("{:.2} [{:.2}, {:.2}]", dollars.ratio.point, interval.lower, interval.upper)
         }
         _ => format!("{:.2}", dollars.ratio.point),
     };
     vec![
         clipped(&row.arm),
-        row.tokens_at_start.to_string(),
+        row.tokens_at_start.map_or_else(dash, |tokens| format!("{tokens:.0}")),
         row.tokens_at_decision.map_or_else(dash, |tokens| format!("{tokens:.0}")),
         format!("{:.2}", row.extra_trips),
         format!("{:.0}", row.invalid_calls_per_thousand),
@@ -141,8 +151,10 @@ fn pairs(comparison: &Comparison, out: &mut String) {
     // By p, then in the order of the arms: sorting is stable.
     apart.sort_by(|a, b| a.p.total_cmp(&b.p));
     let (all, told) = (comparison.exploratory_pairs.len(), apart.len());
-    let _ =
-        writeln!(out, "\nArm against arm, exploratory: {told} of {all} pairs differ (McNemar, Holm over pairs, 0.05).");
+    let _ = writeln!(
+        out,
+        "\nRanked arms, each against each, exploratory: {told} of {all} pairs differ (McNemar, Holm, 0.05)."
+    );
     for pair in apart.iter().take(PAIRS) {
         let _ = writeln!(
             out,
@@ -158,6 +170,13 @@ fn pairs(comparison: &Comparison, out: &mut String) {
 fn findings(comparison: &Comparison, out: &mut String) {
     let mut lines = Vec::new();
     for row in &comparison.arms {
+        lines.extend(row.objections.iter().map(|why| format!("  {}: its author would object: {why}", row.arm)));
+        if row.missing > 0 {
+            lines.push(format!(
+                "  {}: {} episodes have no outcome: the harness failed, not the arm",
+                row.arm, row.missing
+            ));
+        }
         let Some(external) = &row.external else { continue };
         for (kind, finding) in &external.findings {
             lines.push(format!("  {}: {kind} × {}: {}", row.arm, finding.times, finding.first));

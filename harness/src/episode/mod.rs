@@ -16,7 +16,7 @@ pub use answer::AnswerEpisode;
 pub use call::{CallEpisode, ResultSource};
 
 use crate::{
-    arms::ArmSession,
+    arms::{ArmSession, SessionFault},
     surface::Surface,
     wire::{Entry, Reply, Stop},
 };
@@ -120,7 +120,7 @@ struct Common {
 impl Common {
     fn new(task: TaskId, arm: Arc<str>, session: Box<dyn ArmSession>, entries: Vec<Entry>, rule: &EpisodeRule) -> Self {
         // An arm that did not come up has no surface worth asking a model about.
-        let end = session.fault().map(|_| End::ArmFault);
+        let end = session.fault().map(SessionFault::end);
         Self {
             task,
             arm,
@@ -154,10 +154,10 @@ impl Common {
         };
     }
 
-    /// Ends the episode where the arm failed or no turn is left.
+    /// Ends the episode where the session failed or no turn is left.
     fn close_turn(&mut self) {
-        if self.session.fault().is_some() {
-            self.end = Some(End::ArmFault);
+        if let Some(fault) = self.session.fault() {
+            self.end = Some(fault.end());
         }
         if self.end.is_none() && self.turns >= self.max_turns {
             self.end = Some(End::TurnLimit);

@@ -87,9 +87,12 @@ pub(super) struct Slot {
 }
 
 impl Shared {
-    /// Counts a fault; after too many in a row the arm is not tried again.
+    /// Counts a fault; after too many in a row the arm is not tried again. The harness's own are noted only.
     pub(super) fn fault(&self, fault: &Fault) {
         self.findings.fault(fault);
+        if fault.is_ours() {
+            return;
+        }
         let times = self.faults_in_row.fetch_add(1, Ordering::Relaxed) + 1;
         if times >= self.limits.faults {
             let mut given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
@@ -194,7 +197,9 @@ impl ExternalArm {
             waivers: WAIVERS,
             gaps: &[],
             objection: None,
+            single_call: None,
             ranked: true,
+            embedding: None,
             hears: false,
         };
         Self { info, shared: Arc::new(shared) }
@@ -329,7 +334,7 @@ impl Entry {
             return None;
         }
         let is_there = if program.contains('/') {
-            PathBuf::from(&program).exists()
+            PathBuf::from(&program).is_file()
         } else {
             let path = std::env::var_os("PATH").unwrap_or_default();
             std::env::split_paths(&path).any(|folder| folder.join(&program).is_file())

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 use super::fault::Fault;
 use crate::stdio::{
     message::{self, CALL, INITIALIZE, INITIALIZED, LIST, LIST_CHANGED, METHOD_NOT_FOUND, Message, PING, Page},
-    process::{Ending, Launch, Line, Process, StartError},
+    process::{Ending, GRACE, Launch, Line, Process, StartError},
 };
 
 /// Bytes of a reply that a model is shown; a longer one is cut, as clients do.
@@ -25,6 +25,8 @@ pub struct Limits {
     pub start: Duration,
     /// For an answer to a call.
     pub call: Duration,
+    /// For a process to end after its stdin was closed, again after it was asked to, and for its children after it.
+    pub end: Duration,
     /// Bytes of one message.
     pub message_bytes: usize,
     /// Pages of one list.
@@ -47,6 +49,7 @@ impl Default for Limits {
         Self {
             start: Duration::from_secs(60),
             call: Duration::from_secs(30),
+            end: GRACE,
             message_bytes: 16 << 20,
             pages: 200,
             tools: 10_000,
@@ -124,30 +127,32 @@ struct ErrorObject {
 }
 
 impl Client {
-    /// Starts a process and shakes hands.
+    /// Starts a process; it is to be [greeted](Self::greet) next.
     pub(super) fn start(launch: &Launch<'_>, limits: &Limits) -> Result<Self, Fault> {
-        let until = Instant::now() + limits.start;
         let process = Process::start(launch).map_err(|error| match error {
             StartError::NotFound { program } => Fault::CannotStart { program, cause: "no such program".to_owned() },
             StartError::Spawn { program, source } => Fault::CannotStart { program, cause: source.to_string() },
         })?;
-        let mut client = Self {
+        Ok(Self {
             process,
             limits: limits.clone(),
             last_id: 0,
             changed: false,
             instructions: String::new(),
             declares_changes: false,
-        };
+        })
+    }
+
+    /// Shakes hands.
+    pub(super) fn greet(&mut self, until: Instant) -> Result<(), Fault> {
         let asked = message::initialize(&json!({ "roots": { "listChanged": false } }));
-        let result =
-            client.ask(INITIALIZE, &asked, until, limits.start)?.map_err(|error| refused(INITIALIZE, &error))?;
+        let bound = self.limits.start;
+        let result = self.ask(INITIALIZE, &asked, until, bound)?.map_err(|error| refused(INITIALIZE, &error))?;
         let initialized: Initialized = parse(INITIALIZE, &result)?;
-        client.instructions = initialized.instructions.unwrap_or_default();
+        self.instructions = initialized.instructions.unwrap_or_default();
         let declared = initialized.capabilities.pointer("/tools/listChanged").and_then(Value::as_bool);
-        client.declares_changes = declared == Some(true);
-        client.send(INITIALIZED, &message::notification(INITIALIZED).to_string())?;
-        Ok(client)
+        self.declares_changes = declared == Some(true);
+        self.send(INITIALIZED, &message::notification(INITIALIZED).to_string())
     }
 
     /// The tool list, all pages, asked for again while a change is announced within `settle` of it.

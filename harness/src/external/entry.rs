@@ -196,13 +196,15 @@ impl Entry {
     }
 
     /// The entry of a command line such as `my-proxy -- {upstream}`: a process per server, replaced after each episode
-    /// that called it. With `{config}` in it there is one process for all servers.
+    /// that called it. With `{config}` in it there is one process for all servers. `here` is the folder that the line was
+    /// written in: processes run in folders of their own, so what it names by a relative path is made absolute.
     ///
     /// # Errors
     /// A line that no shell would take, or that says nowhere what to stand in front of.
     pub fn proxy(text: &str, here: &Path) -> Result<Self, EntryError> {
         let refuse = |why: &str| Err(EntryError::Proxy { text: text.to_owned(), why: why.to_owned() });
-        let Some(command) = shlex::split(text) else { return refuse("a quote is left open") };
+        let Some(words) = shlex::split(text) else { return refuse("a quote is left open") };
+        let command = words.into_iter().enumerate().map(|(at, word)| absolute(word, at == 0, here)).collect();
         let config = text.contains("{config}").then(mcp_servers);
         let entry = Self {
             name: "proxy".to_owned(),
@@ -237,8 +239,14 @@ impl Entry {
         if self.name.is_empty() || !self.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@".contains(c)) {
             return Some("a name holds letters, digits and `-_.@` only");
         }
-        if self.command.first().is_none_or(String::is_empty) {
+        let program = self.command.first().map_or("", String::as_str);
+        if program.is_empty() {
             return Some("`command` is empty");
+        }
+        if program.contains('/') && !program.starts_with(['/', '{']) {
+            return Some(
+                "the program's path is relative, and processes run in folders of their own: write {here}/… for it",
+            );
         }
         if self.config.is_none() && names("{config}") {
             return Some("`{config}` is used, but there is no [arm.config]");
@@ -259,6 +267,25 @@ impl Entry {
         }
         None
     }
+}
+
+/// A word of a command line as it means the same in any folder: the program where it is a path, an argument or the value
+/// of an option where it names what is there. A name without a slash is a file's or nothing's: `serve` is more often a
+/// subcommand than a folder.
+fn absolute(word: String, is_program: bool, here: &Path) -> String {
+    let there = |path: &str| here.join(path).to_string_lossy().into_owned();
+    if word.contains('{') || word.starts_with('/') {
+        return word;
+    }
+    if is_program {
+        return if word.contains('/') { there(&word) } else { word };
+    }
+    let (option, path) = match word.split_once('=') {
+        Some((option, path)) if option.starts_with('-') => (format!("{option}="), path),
+        _ => (String::new(), word.as_str()),
+    };
+    let names_something = if path.contains('/') { here.join(path).exists() } else { here.join(path).is_file() };
+    if names_something { format!("{option}{}", there(path)) } else { word }
 }
 
 #[cfg(test)]
@@ -304,6 +331,31 @@ mod tests {
     }
 
     #[test]
+    fn what_a_proxy_line_names_by_a_relative_path_is_found_from_any_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("dist/serve")).unwrap();
+        fs::create_dir(folder.path().join("serve")).unwrap();
+        fs::write(folder.path().join("dist/index.js"), "").unwrap();
+        fs::write(folder.path().join("hook.mjs"), "").unwrap();
+        let words = |text: &str| {
+            let here = format!("{}/", folder.path().display());
+            let entry = Entry::proxy(&format!("{text} -- {{upstream}}"), folder.path()).unwrap();
+            let words: Vec<String> = entry.command.iter().map(|word| word.replace(&here, "HERE/")).collect();
+            words.join(" ")
+        };
+        for (text, seen) in [
+            ("node dist/index.js", "node HERE/dist/index.js -- {upstream}"),
+            ("./proxy", "HERE/./proxy -- {upstream}"),
+            ("../bin/proxy serve", "HERE/../bin/proxy serve -- {upstream}"),
+            ("node --import=./hook.mjs hook.mjs", "node --import=HERE/./hook.mjs HERE/hook.mjs -- {upstream}"),
+            ("npx -y @scope/proxy ./serve", "npx -y @scope/proxy HERE/./serve -- {upstream}"),
+            ("/bin/proxy --root={here}/dist", "/bin/proxy --root={here}/dist -- {upstream}"),
+        ] {
+            assert_eq!(words(text), seen);
+        }
+    }
+
+    #[test]
     fn what_cannot_be_right_is_refused_with_its_place() {
         let arm = "[[arm]]\nname = \"a\"\ncommand = [\"x\", \"{upstream}\"]\n";
         assert_eq!(load(arm).unwrap().len(), 1);
@@ -312,8 +364,10 @@ mod tests {
             "…/arms.toml: arm `a`: the file has two arms of this name"
         );
         assert!(load(&format!("{arm}comand = 1\n")).unwrap_err().contains("unknown field `comand`"));
+        assert!(load(&arm.replace("\"x\"", "\"bin/x\"")).unwrap_err().contains("write {here}/… for it"));
         for (line, why) in [
             ("serves = \"all\"", "needs [arm.config]"),
+            ("prepare = [[\"x\", \"{config}\"]]", "there is no [arm.config]"),
             ("env = { A = \"{config}\" }", "there is no [arm.config]"),
             ("config = { file = \"../x\", item = \"\" }", "within {state}"),
             ("ready = { tool = \"t\", arguments = \"[]\", contains = [] }", "no JSON object"),

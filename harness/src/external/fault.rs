@@ -1,4 +1,5 @@
-//! What a compressor can do wrong, by name: a fault ends an episode as the arm's, an oddity is only noted.
+//! What a compressor can do wrong, by name: a fault ends an episode as the arm's, unless it is the harness's own; an oddity
+//! is only noted.
 
 use std::{collections::BTreeMap, sync::Mutex, sync::PoisonError, time::Duration};
 
@@ -180,6 +181,11 @@ impl Fault {
             Self::Harness { .. } => "harness",
             Self::GivenUp { .. } => "given-up",
         }
+    }
+
+    /// Whether the harness failed and not the compressor: nothing of it is held against the arm.
+    pub fn is_ours(&self) -> bool {
+        matches!(self, Self::Harness { .. })
     }
 
     /// The answer to `method` did not come in time.

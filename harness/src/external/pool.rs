@@ -51,11 +51,22 @@ struct State {
     starting: usize,
     /// Processes in use.
     out: usize,
+    /// Callers that wait for one.
+    waiting: usize,
     /// Starts that failed in a row, and the last failure.
     failed: Option<(u32, Fault)>,
     closed: bool,
     /// Threads that start or end processes.
     threads: Vec<JoinHandle<()>>,
+}
+
+impl State {
+    /// Processes to start, so that there is one for each that waits and `spares` at least.
+    fn lacks(&self, spares: usize, stateless: bool) -> usize {
+        // Where nothing is left in a process, those in use come back: one serves all.
+        let out = if stateless { self.out } else { 0 };
+        spares.max(self.waiting).saturating_sub(self.ready.len() + self.starting + out)
+    }
 }
 
 impl Pool {
@@ -102,24 +113,33 @@ impl Pool {
         // A start is bounded by itself; this is for a machine so busy that its thread did not come to it.
         let until = Instant::now() + 2 * self.limits.start;
         let mut state = self.lock();
-        loop {
+        state.waiting += 1;
+        let fault = loop {
             if !state.ready.is_empty() {
+                state.waiting -= 1;
                 return Ok(state);
             }
             if let Some((times, last)) = state.failed.as_ref().filter(|(times, _)| *times >= self.limits.faults) {
-                return Err(Fault::GivenUp { times: *times, last: Box::new(last.clone()) });
+                break Fault::GivenUp { times: *times, last: Box::new(last.clone()) };
             }
             if state.closed {
-                return Err(Fault::Harness { cause: "the arm was closed".to_owned() });
+                break Fault::Harness { cause: "the arm was closed".to_owned() };
             }
             self.refill(&mut state);
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                let last = state.failed.as_ref().map(|(_, last)| last.clone());
-                return Err(last.unwrap_or_else(|| Fault::no_answer("the start", 2 * self.limits.start, String::new())));
+                // Where no start failed, it is this machine that did not come to one in time.
+                break state.failed.as_ref().map_or_else(|| self.too_busy(), |(_, last)| last.clone());
             }
             state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
+        };
+        state.waiting -= 1;
+        Err(fault)
+    }
+
+    fn too_busy(&self) -> Fault {
+        let seconds = (2 * self.limits.start).as_secs_f64();
+        Fault::Harness { cause: format!("no process was ready within {seconds} s, and no start failed") }
     }
 
     /// Takes back a process that nothing is left in.
@@ -160,12 +180,14 @@ impl Pool {
         }
     }
 
-    /// Starts as many as are missing, each in a thread of its own, so that starts overlap.
+    /// Starts as many as are missing, the spares or one for each that waits, each in a thread of its own, so that starts
+    /// overlap.
     fn refill(self: &Arc<Self>, state: &mut State) {
         let given_up = state.failed.as_ref().is_some_and(|(times, _)| *times >= self.limits.faults);
-        // Where nothing is left in a process, those in use come back: one serves all.
-        let out = if self.blueprint.entry.stateless { state.out } else { 0 };
-        while !state.closed && !given_up && state.ready.len() + state.starting + out < self.spares {
+        if state.closed || given_up {
+            return;
+        }
+        for _ in 0..state.lacks(self.spares, self.blueprint.entry.stateless) {
             state.starting += 1;
             let pool = Arc::clone(self);
             state.threads.retain(|thread| !thread.is_finished());
@@ -177,21 +199,25 @@ impl Pool {
         let started = start(&self.blueprint, &self.limits);
         let mut state = self.lock();
         state.starting -= 1;
-        let unwanted = match started {
+        let (unwanted, broken) = match started {
             Ok(live) => {
                 state.failed = None;
                 if state.closed {
-                    Some(live)
+                    (Some(live), None)
                 } else {
                     state.ready.push_back(live);
-                    None
+                    (None, None)
                 }
             }
-            Err(fault) => {
+            Err(failed) => {
+                let Failed { fault, client, state: folder } = *failed;
                 self.findings.fault(&fault);
-                let times = state.failed.as_ref().map_or(0, |(times, _)| *times) + 1;
-                state.failed = Some((times, fault));
-                None
+                // What the harness could not do says nothing of the arm, which is tried again.
+                if !fault.is_ours() {
+                    let times = state.failed.as_ref().map_or(0, |(times, _)| *times) + 1;
+                    state.failed = Some((times, fault));
+                }
+                (None, Some((client, folder)))
             }
         };
         drop(state);
@@ -199,6 +225,8 @@ impl Pool {
         if let Some(live) = unwanted {
             end(live, &self.findings);
         }
+        // Ending what failed takes its time, so whoever waits is told before; the process goes before its folder.
+        drop(broken);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -206,19 +234,47 @@ impl Pool {
     }
 }
 
+/// A start that failed, and what of it is to be ended.
+struct Failed {
+    fault: Fault,
+    client: Option<Client>,
+    state: Option<TempDir>,
+}
+
 /// Starts a process, waits until it is ready, and lists its tools.
-fn start(blueprint: &Blueprint, limits: &Limits) -> Result<Live, Fault> {
+fn start(blueprint: &Blueprint, limits: &Limits) -> Result<Live, Box<Failed>> {
     let begun = Instant::now();
-    let Prepared { state, log, command, environment } = blueprint.prepare(limits.start)?;
+    let prepared = blueprint.prepare(limits.start);
+    let Prepared { state, log, command, environment } =
+        prepared.map_err(|fault| Box::new(Failed { fault, client: None, state: None }))?;
     let launch = Launch {
         command: &command,
         environment: Some(&environment),
         folder: Some(state.path()),
         line_bytes: limits.message_bytes,
         total_bytes: u64::MAX,
+        grace: limits.end,
     };
-    let mut client = Client::start(&launch, limits)?;
+    let mut client = match Client::start(&launch, limits) {
+        Ok(client) => client,
+        Err(fault) => return Err(Box::new(Failed { fault, client: None, state: Some(state) })),
+    };
+    let mut log = LogReader::new(log);
+    match bring_up(&mut client, &mut log, blueprint, limits) {
+        Ok(tools) => Ok(Live { client, log, tools: tools.into(), started_in: begun.elapsed(), state }),
+        Err(fault) => Err(Box::new(Failed { fault, client: Some(client), state: Some(state) })),
+    }
+}
+
+/// Greets a process, waits until it is ready, and lists its tools.
+fn bring_up(
+    client: &mut Client,
+    log: &mut LogReader,
+    blueprint: &Blueprint,
+    limits: &Limits,
+) -> Result<Vec<ListedTool>, Fault> {
     let until = Instant::now() + limits.start;
+    client.greet(until)?;
     let mut tools = client.list(until, SETTLE)?;
     if let Some(ready) = &blueprint.entry.ready {
         let arguments: Map<String, serde_json::Value> = serde_json::from_str(&ready.arguments).unwrap_or_default();
@@ -235,10 +291,9 @@ fn start(blueprint: &Blueprint, limits: &Limits) -> Result<Live, Fault> {
             tools = client.list(until, SETTLE)?;
         }
     }
-    let mut log = LogReader::new(log);
     // What a probe reached is nobody's call.
     log.take().map_err(|error| Fault::Harness { cause: format!("the replay server's log: {error}") })?;
-    Ok(Live { client, log, tools: tools.into(), started_in: begun.elapsed(), state })
+    Ok(tools)
 }
 
 /// Ends a process, and notes how it went.
@@ -255,4 +310,21 @@ fn end(mut live: Live, findings: &Findings) {
     }
     // A folder that cannot be removed is the system's to clean.
     let _ = live.state.close();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_overlap_for_those_who_wait_and_what_comes_back_is_not_started_again() {
+        let lacks = |starting, out, waiting, stateless| {
+            State { starting, out, waiting, ..State::default() }.lacks(1, stateless)
+        };
+        assert_eq!(lacks(0, 0, 0, false), 1, "a spare is kept though nobody waits");
+        assert_eq!(lacks(1, 0, 3, false), 2, "three wait and one is being started");
+        assert_eq!(lacks(0, 2, 0, false), 1, "what is in use is not used again");
+        assert_eq!(lacks(0, 1, 1, true), 0, "what is in use comes back");
+        assert_eq!(lacks(4, 0, 1, false), 0);
+    }
 }

@@ -13,7 +13,7 @@ use super::{
     pool::Live,
 };
 use crate::{
-    arms::{ArmSession, CallOutcome, ToolCall},
+    arms::{ArmSession, CallOutcome, SessionFault, ToolCall, names},
     replay_server::Reached,
     surface::Surface,
 };
@@ -29,7 +29,7 @@ pub(super) struct ExternalSession {
     /// Processes that this session called, by slot.
     lives: Vec<Option<Live>>,
     reply: Option<(String, bool)>,
-    fault: Option<String>,
+    fault: Option<SessionFault>,
 }
 
 /// Where a call goes.
@@ -48,7 +48,7 @@ impl ExternalSession {
             blocks: shared.slots.iter().map(|slot| Arc::clone(&slot.block)).collect(),
             lives: shared.slots.iter().map(|_| None).collect(),
             reply: None,
-            fault: shared.given_up().map(|fault| fault.to_string()),
+            fault: shared.given_up().map(|fault| blame(&fault)),
             shared,
         }
     }
@@ -63,7 +63,7 @@ impl ExternalSession {
         }
         self.shared.slots.iter().enumerate().find_map(|(slot, at)| {
             let own = match &at.label {
-                Some(label) => shown.strip_prefix(label.as_str())?.strip_prefix("__")?,
+                Some(label) => behind(label, shown)?,
                 None => shown,
             };
             Some(Target { slot, own: own.to_owned(), is_shown: false })
@@ -207,6 +207,16 @@ impl ExternalSession {
     }
 }
 
+/// What stands behind a label in a shown name, where it begins with that label as names write it.
+fn behind<'n>(label: &str, shown: &'n str) -> Option<&'n str> {
+    shown.strip_prefix(&names::legal(label, ""))
+}
+
+/// Whose fault it is, for the episode.
+fn blame(fault: &Fault) -> SessionFault {
+    if fault.is_ours() { SessionFault::Harness(fault.to_string()) } else { SessionFault::Arm(fault.to_string()) }
+}
+
 impl ArmSession for ExternalSession {
     fn surface(&self) -> &Arc<Surface> {
         &self.surface
@@ -224,7 +234,7 @@ impl ArmSession for ExternalSession {
                 Ok(outcome) => return outcome,
                 Err(fault) => {
                     self.shared.fault(&fault);
-                    self.fault = Some(fault.to_string());
+                    self.fault = Some(blame(&fault));
                 }
             }
         }
@@ -235,8 +245,8 @@ impl ArmSession for ExternalSession {
         self.reply.take()
     }
 
-    fn fault(&self) -> Option<&str> {
-        self.fault.as_deref()
+    fn fault(&self) -> Option<&SessionFault> {
+        self.fault.as_ref()
     }
 }
 
@@ -247,5 +257,18 @@ impl Drop for ExternalSession {
                 slot.pool.retire(live);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guess_is_understood_by_the_label_as_it_is_shown() {
+        assert_eq!(behind("git", "git__git_log"), Some("git_log"));
+        let shown = names::legal("my proxy@1.2", "git_log");
+        assert_eq!(behind("my proxy@1.2", &shown), Some("git_log"), "{shown}");
+        assert_eq!(behind("git", "github__git_log"), None);
     }
 }

@@ -1,9 +1,10 @@
 //! What the parts of UIMCP's priority are worth: tools injected before anybody asks, in sessions where tools come back.
 //!
 //! Tools that were called are not promoted here, as they would be in a session of the arm: with promotion they are always
-//! shown, and nothing could be said of the signals.
+//! shown, and nothing could be said of the signals. One row more says what the whole is worth with promotion. Nearness is
+//! that of words, which the threshold was chosen for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bench_tasks::{catalog::Catalogs, sessions::Sessions};
 use serde::Serialize;
@@ -16,11 +17,13 @@ use crate::arms::peers::uimcp::{Ablation, Scores};
 pub struct AblationRow {
     /// What is at work.
     pub variant: Ablation,
+    /// Tools that were called stay.
+    pub promotes: bool,
     /// Requests.
     pub requests: u64,
-    /// Share of requests whose right tool was injected.
+    /// Share of requests whose right tool was injected, or was there because it was called before.
     pub injected: f64,
-    /// Tools injected per request, on average.
+    /// Tools injected per request, on average, and tools that were called before where those stay.
     pub tools_per_request: f64,
 }
 
@@ -37,11 +40,12 @@ pub fn measure(
 ) -> Result<Vec<AblationRow>, String> {
     let positions: BTreeMap<(&str, &str), usize> =
         catalogs.tools().enumerate().map(|(at, (catalog, tool))| ((&*catalog.server, &*tool.name), at)).collect();
-    let mut sums = Ablation::ALL.map(|variant| (variant, 0_u64, 0_u64));
+    let variants = Ablation::ALL.map(|variant| (variant, false)).into_iter().chain([(Ablation::Whole, true)]);
+    let mut sums: Vec<_> = variants.map(|variant| (variant, 0_u64, 0_u64)).collect();
     let mut requests = 0_u64;
     for index in 0..count {
         let session = sessions.session(index);
-        let mut scores = Scores::default();
+        let (mut scores, mut called) = (Scores::default(), BTreeSet::new());
         for step in &session.steps {
             let near = context(&step.task.utterance)?;
             let right: Vec<usize> = step
@@ -51,20 +55,24 @@ pub fn measure(
                 .filter_map(|gold| positions.get(&(&*gold.server, &*gold.tool)).copied())
                 .collect();
             requests += 1;
-            for (variant, hits, shown) in &mut sums {
-                let injected = scores.inject(&near, 0..near.len(), EQUAL_K, *variant);
-                *shown += injected.len() as u64;
-                *hits += u64::from(injected.iter().any(|at| right.contains(at)));
+            for ((variant, promotes), hits, shown) in &mut sums {
+                let promoted = |at: &usize| *promotes && called.contains(at);
+                let summoned = (0..near.len()).filter(|at| !promoted(at));
+                let injected = scores.inject(&near, summoned, EQUAL_K, *variant);
+                *shown += injected.len() as u64 + if *promotes { called.len() as u64 } else { 0 };
+                *hits += u64::from(right.iter().any(|at| injected.contains(at) || promoted(at)));
             }
             scores.advance();
             if let Some(&first) = right.first() {
                 scores.used(first);
+                called.insert(first);
             }
         }
     }
     let share = |sum: u64| sum as f64 / requests.max(1) as f64;
-    let row = |(variant, hits, shown)| AblationRow {
+    let row = |((variant, promotes), hits, shown)| AblationRow {
         variant,
+        promotes,
         requests,
         injected: share(hits),
         tools_per_request: share(shown),

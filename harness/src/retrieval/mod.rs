@@ -17,7 +17,7 @@ use bench_tasks::{
 use serde::Serialize;
 
 use self::metrics::Metrics;
-use crate::arms::{Arm, peers::Ranker};
+use crate::arms::{Arm, Tasks, peers::Ranker};
 
 /// Tools per search at which all arms are compared.
 pub const EQUAL_K: usize = 5;
@@ -93,7 +93,7 @@ pub fn measure(arm: &dyn Arm, requests: &Requests) -> Result<Option<ArmRetrieval
     }
     Ok(Some(ArmRetrieval {
         arm: arm.info().id.0.clone(),
-        ranked: arm.info().ranked,
+        ranked: arm.info().ranks(Tasks::Single),
         equal: equal.metrics(),
         own_k,
         own: own.metrics(),

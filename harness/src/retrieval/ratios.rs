@@ -1,11 +1,14 @@
 //! How much smaller an arm's list is: not one number, but one per server and tokenizer.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use serde::Serialize;
 
 use super::tokenizer::Tokenizer;
 use crate::{
     arms::{Arm, ArmError, Scope, definitions::Definitions, names::Named},
     helper::HelperError,
+    surface::Surface,
 };
 
 /// One arm under one tokenizer.
@@ -34,14 +37,37 @@ impl RatioRow {
     }
 }
 
-/// Tokens of every server's part of a list; tools of no single server weigh on each.
-fn by_server(arm: &dyn Arm, definitions: &Definitions, tokenizer: &Tokenizer) -> Result<Counts, RatioError> {
-    let session = arm.open(Scope::Catalogs)?;
-    let tools = session.surface().tools();
-    let texts: Vec<&str> = tools.iter().map(|tool| tool.json()).collect();
-    let mut counts = Counts { servers: vec![0; definitions.servers.len()], shared: 0 };
-    for (tool, tokens) in tools.iter().zip(tokenizer.count(&texts)?) {
-        match definitions.names.get(tool.name()) {
+/// What a session shows at its start: one list, or one for each thing that the user may say where the arm hears it.
+fn surfaces(arm: &dyn Arm, said: &[String]) -> Result<Vec<Arc<Surface>>, ArmError> {
+    let shown = |text: Option<&String>| {
+        let mut session = arm.open(Scope::Catalogs)?;
+        if let Some(text) = text {
+            session.hear(text);
+        }
+        Ok(Arc::clone(session.surface()))
+    };
+    if !arm.info().hears || said.is_empty() {
+        return Ok(vec![shown(None)?]);
+    }
+    said.iter().map(|text| shown(Some(text))).collect()
+}
+
+/// Tokens of every server's part of a list, the mean over lists; tools of no single server weigh on each.
+fn by_server(
+    surfaces: &[Arc<Surface>],
+    definitions: &Definitions,
+    tokenizer: &Tokenizer,
+) -> Result<Counts, RatioError> {
+    // Lists of one arm share most of their tools: each is counted once.
+    let mut times: BTreeMap<&str, (&str, u32)> = BTreeMap::new();
+    for tool in surfaces.iter().flat_map(|surface| surface.tools()) {
+        times.entry(tool.json()).or_insert((tool.name(), 0)).1 += 1;
+    }
+    let texts: Vec<&str> = times.keys().copied().collect();
+    let mut counts = Counts { servers: vec![0.0; definitions.servers.len()], shared: 0.0 };
+    for ((name, times), tokens) in times.values().zip(tokenizer.count(&texts)?) {
+        let tokens = tokens as f64 * f64::from(*times) / surfaces.len() as f64;
+        match definitions.names.get(name) {
             Some(Named::Tool(place)) => counts.servers[place.server] += tokens,
             Some(Named::Meta(server, _)) => counts.servers[server] += tokens,
             None => counts.shared += tokens,
@@ -50,9 +76,10 @@ fn by_server(arm: &dyn Arm, definitions: &Definitions, tokenizer: &Tokenizer) ->
     Ok(counts)
 }
 
+/// Mean tokens.
 struct Counts {
-    servers: Vec<usize>,
-    shared: usize,
+    servers: Vec<f64>,
+    shared: f64,
 }
 
 /// What can go wrong.
@@ -66,25 +93,29 @@ pub enum RatioError {
     Tokenizer(#[from] HelperError),
 }
 
-/// Every arm's ratios to raw under every tokenizer.
+/// Every arm's ratios to raw under every tokenizer. `said` is what users say: an arm that hears it shows what it makes of
+/// it, and is measured by the mean.
 pub fn measure(
     raw: &dyn Arm,
-    arms: &[std::sync::Arc<dyn Arm>],
+    arms: &[Arc<dyn Arm>],
+    said: &[String],
     definitions: &Definitions,
     tokenizers: &[Tokenizer],
 ) -> Result<Vec<RatioRow>, RatioError> {
     let mut rows = Vec::with_capacity(arms.len() * tokenizers.len());
+    let of_raw = surfaces(raw, said)?;
+    let shown: Vec<_> = arms.iter().map(|arm| surfaces(arm.as_ref(), said)).collect::<Result<_, _>>()?;
     for tokenizer in tokenizers {
-        let reference = by_server(raw, definitions, tokenizer)?;
-        let whole = |counts: &Counts| (counts.servers.iter().sum::<usize>() + counts.shared) as f64;
-        for arm in arms {
-            let counts = by_server(arm.as_ref(), definitions, tokenizer)?;
+        let reference = by_server(&of_raw, definitions, tokenizer)?;
+        let whole = |counts: &Counts| counts.servers.iter().sum::<f64>() + counts.shared;
+        for (arm, shown) in arms.iter().zip(&shown) {
+            let counts = by_server(shown, definitions, tokenizer)?;
             let mut ratios: Vec<f64> = reference
                 .servers
                 .iter()
                 .zip(&counts.servers)
-                .filter(|(reference, _)| **reference > 0)
-                .map(|(reference, own)| *reference as f64 / (own + counts.shared).max(1) as f64)
+                .filter(|(reference, _)| **reference > 0.0)
+                .map(|(reference, own)| *reference / (own + counts.shared).max(1.0))
                 .collect();
             ratios.sort_by(f64::total_cmp);
             rows.push(RatioRow {
@@ -117,10 +148,29 @@ mod tests {
         let registry = Registry::new(&context()).unwrap();
         let raw = registry.build("raw").unwrap();
         let arms = [registry.build("raw-again").unwrap(), registry.build("search-invoke").unwrap()];
-        let rows = measure(raw.as_ref(), &arms, registry.definitions(), &Tokenizer::built_in()).unwrap();
+        let rows = measure(raw.as_ref(), &arms, &[], registry.definitions(), &Tokenizer::built_in()).unwrap();
         assert_eq!(rows.len(), 4);
         assert!(rows[0].by_server.iter().all(|ratio| (ratio - 1.0).abs() < 1e-12) && rows[0].by_server.len() == 8);
         assert!(rows[1].quantile(1.0) > 10.0 * rows[1].quantile(0.0), "{rows:?}");
         assert_eq!(rows[2].tokenizer, "cl100k_base");
+    }
+
+    #[test]
+    fn an_arm_that_hears_is_measured_by_what_it_shows_then() {
+        let registry = Registry::new(&context()).unwrap();
+        let raw = registry.build("raw").unwrap();
+        let whole = |id: &str, said: &[&str]| {
+            let arms = [registry.build(id).unwrap()];
+            let said: Vec<String> = said.iter().map(|text| (*text).to_owned()).collect();
+            let tokenizers = &Tokenizer::built_in()[..1];
+            measure(raw.as_ref(), &arms, &said, registry.definitions(), tokenizers).unwrap()[0].whole
+        };
+        let (deaf, one) =
+            (whole("uimcp-pre-reimpl", &[]), whole("uimcp-pre-reimpl", &["convert time between timezones"]));
+        let two = whole("uimcp-pre-reimpl", &["convert time between timezones", "zzz"]);
+        assert!(one < two && two < deaf, "{one} {two} {deaf}");
+        // The mean is of tokens, and raw's over it.
+        assert!((2.0 / two - 1.0 / one - 1.0 / deaf).abs() < 1e-9);
+        assert!((whole("L2", &["convert time"]) - whole("L2", &[])).abs() < 1e-12);
     }
 }

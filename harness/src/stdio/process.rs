@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    fs,
     io::{self, BufRead, BufReader, Read, Write},
     os::unix::process::CommandExt as _,
     path::Path,
@@ -22,8 +23,13 @@ const STDERR_KEPT: usize = 4096;
 const LINES_WAITING: usize = 16;
 /// Messages that may wait to be written: a server that does not read its stdin is found out.
 const MESSAGES_WAITING: usize = 16;
-/// How long a server may take to end after its stdin was closed, and again after it was asked to.
-const GRACE: Duration = Duration::from_secs(5);
+/// How long a server may take to end after its stdin was closed, and again after it was asked to; and as long again its
+/// children, after it.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
+/// How long a server whose stdout is closed may take to be gone, so that its status can be told.
+const STATUS_WAIT: Duration = Duration::from_millis(500);
+/// States of a process that has ended, as `/proc` writes them: not collected yet, or just being collected.
+const ENDED: [char; 3] = ['Z', 'X', 'x'];
 /// How often a process that is to end is looked at.
 const POLL: Duration = Duration::from_millis(5);
 
@@ -39,6 +45,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) line_bytes: usize,
     /// Bytes taken from stdout in all.
     pub(crate) total_bytes: u64,
+    /// How long it may take to end; [`GRACE`] unless somebody knows better.
+    pub(crate) grace: Duration,
 }
 
 /// Why a process could not be started.
@@ -75,7 +83,7 @@ pub(crate) enum Line {
 pub(crate) struct Ending {
     /// It had to be told twice: closing its stdin was not enough.
     pub(crate) forced: bool,
-    /// Processes of its group were still there after it.
+    /// Processes of its group ran on after it, longer than children take that end with it.
     pub(crate) left_children: bool,
 }
 
@@ -85,6 +93,7 @@ pub(crate) struct Process {
     messages: Option<SyncSender<Vec<u8>>>,
     lines: Receiver<Line>,
     stderr: Arc<Mutex<Vec<u8>>>,
+    grace: Duration,
     ended: bool,
 }
 
@@ -125,7 +134,7 @@ impl Process {
             let kept = Arc::clone(&stderr);
             thread::spawn(move || drain(pipe, &kept));
         }
-        Ok(Self { child, messages: Some(messages), lines, stderr, ended: false })
+        Ok(Self { child, messages: Some(messages), lines, stderr, grace: launch.grace, ended: false })
     }
 
     /// Sends one message. Never waits: what the server does not read waits in a short queue.
@@ -154,7 +163,7 @@ impl Process {
 
     /// How the process ended; waits a little, for stdout closes before the process is gone.
     pub(crate) fn status(&mut self) -> String {
-        self.wait(GRACE / 10).map_or_else(|| "still running, stdout closed".to_owned(), |status| status.to_string())
+        self.wait(STATUS_WAIT).map_or_else(|| "still running, stdout closed".to_owned(), |status| status.to_string())
     }
 
     /// The last line on stderr, as a clause for messages; empty where there is none.
@@ -181,13 +190,13 @@ impl Process {
             }
         };
         let mut ending = Ending::default();
-        if self.wait(GRACE).is_none() {
+        if self.wait(self.grace).is_none() {
             ending.forced = true;
             signal(Signal::TERM);
-            let _ = self.wait(GRACE);
+            let _ = self.wait(self.grace);
         }
         if !ending.forced {
-            ending.left_children = group.is_some_and(outlasts);
+            ending.left_children = group.is_some_and(|group| outlasts(group, self.grace));
         }
         // Children of a launcher such as npx may outlive it.
         signal(Signal::KILL);
@@ -213,16 +222,45 @@ impl Drop for Process {
     }
 }
 
-/// Whether processes of a group are still there a moment after its leader ended.
-fn outlasts(group: Pid) -> bool {
-    let until = Instant::now() + GRACE / 5;
-    while test_kill_process_group(group).is_ok() {
+/// Whether processes of a group still run when the time is over that they have after its leader ended.
+fn outlasts(group: Pid, grace: Duration) -> bool {
+    let until = Instant::now() + grace;
+    while runs(group) {
         if Instant::now() >= until {
             return true;
         }
         thread::sleep(POLL);
     }
     false
+}
+
+/// Whether a process of the group runs. One that has ended and was not collected yet takes signals all the same: orphans
+/// are collected by the system's first process, which in containers may take seconds. Where the system tells of
+/// processes in files, such ones are told apart.
+fn runs(group: Pid) -> bool {
+    if test_kill_process_group(group).is_err() {
+        return false;
+    }
+    let Ok(processes) = fs::read_dir("/proc") else { return true };
+    let mut told = false;
+    for process in processes.flatten() {
+        // A process may be gone by now, and most files are of no process.
+        let Ok(stat) = fs::read(process.path().join("stat")) else { continue };
+        let Some((state, of_group)) = state_and_group(&String::from_utf8_lossy(&stat)) else { continue };
+        told = true;
+        if of_group == group.as_raw_nonzero().get() && !ENDED.contains(&state) {
+            return true;
+        }
+    }
+    !told
+}
+
+/// State and process group of a line of `/proc/PID/stat`: `PID (name) state parent group …`, where the name may hold
+/// anything.
+fn state_and_group(stat: &str) -> Option<(char, i32)> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?.chars().next()?;
+    Some((state, fields.nth(1)?.parse().ok()?))
 }
 
 /// Writes messages until nobody sends any more, then closes stdin.
@@ -267,5 +305,38 @@ fn drain(mut pipe: impl Read, kept: &Mutex<Vec<u8>>) {
         kept.extend_from_slice(&buffer[..read]);
         let excess = kept.len().saturating_sub(STDERR_KEPT);
         kept.drain(..excess);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_a_process_is_read_whatever_its_name_holds() {
+        assert_eq!(state_and_group("42 (sh) S 1 41 41 0 -1"), Some(('S', 41)));
+        assert_eq!(state_and_group("42 (a) Z 9 (b) ) Z 1 7 7"), Some(('Z', 7)));
+        assert_eq!(state_and_group("42 (sh"), None);
+    }
+
+    fn ending(script: &str) -> Ending {
+        let command = ["/bin/sh", "-c", script].map(OsString::from);
+        let launch = Launch {
+            command: &command,
+            environment: None,
+            folder: None,
+            line_bytes: 100,
+            total_bytes: 100,
+            grace: Duration::from_secs(2),
+        };
+        Process::start(&launch).unwrap().end()
+    }
+
+    #[test]
+    fn only_children_that_run_on_are_left_behind() {
+        let quiet = ">/dev/null 2>&1 </dev/null &";
+        assert_eq!(ending(&format!("sleep 0.2 {quiet} exit 0")), Ending::default(), "it ended after its parent");
+        assert_eq!(ending(&format!("sleep 60 {quiet} exit 0")), Ending { forced: false, left_children: true });
+        assert_eq!(ending("trap '' TERM; exec sleep 60"), Ending { forced: true, left_children: false });
     }
 }

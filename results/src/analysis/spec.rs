@@ -24,6 +24,8 @@ pub enum Role {
     MustNotCertify,
     /// A control that must show damage.
     MustShowDamage,
+    /// Measured beside the reference and not tested: comparisons have such arms, certificates have none.
+    Shown,
 }
 
 /// One arm of a family.

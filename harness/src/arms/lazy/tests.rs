@@ -4,7 +4,7 @@ use bench_tasks::catalog::Catalogs;
 use super::*;
 use crate::arms::{
     Arm, ArmSession, CallOutcome, Scope,
-    fixtures::{call, catalogs_of, context, context_of},
+    fixtures::{call, catalogs_of, context, context_of, lines},
     registry,
 };
 
@@ -44,7 +44,7 @@ fn some(servers: &[&str]) -> Catalogs {
 fn surfaces_of_small_servers() {
     let surface = |id: &str, servers: &[&str]| {
         let arm = registry::build(id, &context_of(some(servers))).unwrap();
-        String::from_utf8(arm.open(Scope::Catalogs).unwrap().surface().bytes()).unwrap()
+        lines(arm.open(Scope::Catalogs).unwrap().surface())
     };
     for id in ["raw", "L0", "names-only", "R"] {
         insta::assert_snapshot!(format!("surface_{id}"), surface(id, &["fetch", "time"]));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Build, Materials,
+    Build, Materials, REAL_ONE,
     desk::{Answer, Desk, DeskArm, meta},
     info, replies,
 };
@@ -34,8 +34,12 @@ enum Level {
 }
 
 pub(super) fn all() -> Vec<(ArmInfo, Build)> {
-    let arm =
-        |id, summary, trips| ArmInfo { gaps: GAPS, ..info(id, summary, SOURCE, Affordance::IndexSchemaInvoke, trips) };
+    let arm = |id, summary, trips| ArmInfo {
+        gaps: GAPS,
+        objection: Some(REAL_ONE),
+        ranked: false,
+        ..info(id, summary, SOURCE, Affordance::IndexSchemaInvoke, trips)
+    };
     vec![
         (arm("atlassian-low-reimpl", "index of signatures with full descriptions", 1), |info, materials| {
             build(info, materials, Level::Low)

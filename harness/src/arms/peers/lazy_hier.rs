@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{
-    Build, Materials,
+    Build, Materials, REAL_ONE,
     desk::{Answer, Desk, DeskArm, meta},
     info, replies,
 };
@@ -20,6 +20,8 @@ const INVOKE_KEYS: [&str; 3] = ["server", "command_name", "parameters"];
 
 pub(super) fn all() -> Vec<(ArmInfo, Build)> {
     let lazy = ArmInfo {
+        objection: Some(REAL_ONE),
+        ranked: false,
         gaps: &["wording of the four tools", "upstream errors stay errors (the package drops the flag)"],
         ..info(
             "lazy-hier-reimpl",
@@ -84,7 +86,7 @@ impl LazyHier {
                 Ok(Answer::Says(replies::array(kept.map(|server| json!({ "name": &*server.name }).to_string()))))
             }
             COMMANDS => {
-                let key = if arguments.contains_key("servers") { "servers" } else { "server" };
+                let key = if replies::given(arguments, "servers").is_some() { "servers" } else { "server" };
                 let mut listed = Vec::new();
                 for name in replies::texts(arguments, key)? {
                     let commands = self.0.of_server(self.server(name)?);
@@ -163,6 +165,7 @@ mod tests {
         assert_eq!(says(SERVERS, json!({ "filter": "GIT" })), r#"[{"name":"git"},{"name":"github"}]"#);
         assert!(says(COMMANDS, json!({ "server": "git" })).contains(r#"{"name":"git_log","description":"Shows the"#));
         assert!(says(COMMANDS, json!({ "servers": ["git", "time"] })).contains("convert_time"));
+        assert!(says(COMMANDS, json!({ "server": "time", "servers": [] })).contains("convert_time"));
         assert!(says(DESCRIBE, json!({ "server": "git", "command_names": ["git_log"] })).contains("inputSchema"));
         let invoke = json!({ "server": "git", "command_name": "git_log", "parameters": {} });
         assert!(says(INVOKE, invoke).starts_with("Upstream"));

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::space::Space;
 use crate::arms::{
-    ArmContext, ArmError, CallOutcome,
+    ArmContext, ArmError, ArmInfo, CallOutcome,
     definitions::{Definitions, Tool},
     embed::Embedder,
     names::{Named, Place},
@@ -204,6 +204,19 @@ impl Materials {
     /// Whether there is an embedder.
     pub(in crate::arms) fn has_embedder(&self) -> bool {
         self.embedder.is_some()
+    }
+
+    /// What the embedder calls its model; none where there is no embedder.
+    pub fn embedding_model(&self) -> Option<&str> {
+        self.embedder.as_ref().map(|embedder| embedder.model())
+    }
+
+    /// An arm's info as it stands with the embedder that there is.
+    pub(in crate::arms) fn standing(&self, info: ArmInfo) -> ArmInfo {
+        match self.embedding_model() {
+            Some(model) => info.with_model(model),
+            None => info,
+        }
     }
 
     /// The embedder.

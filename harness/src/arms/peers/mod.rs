@@ -59,6 +59,9 @@ pub(super) fn embedded() -> Vec<(ArmInfo, Build)> {
 /// Clauses that no peer promises: none of them looks at L0's size.
 const WAIVERS: &[Waiver] = &[Waiver::LargerThanL0];
 
+/// What the author of a re-implementation says of it whose package is compared as well.
+const REAL_ONE: &str = "its own package runs here (peers/arms.toml): that row is ranked, this one is shown";
+
 /// Info of a peer whose every choice is published, or nobody's.
 fn info(id: &str, summary: &'static str, source: &'static str, affordance: Affordance, extra_trips: u32) -> ArmInfo {
     ArmInfo { id: ArmId(id.to_owned()), source, affordance, extra_trips, ..ArmInfo::direct(id, summary, WAIVERS) }

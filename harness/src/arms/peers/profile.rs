@@ -150,7 +150,7 @@ impl ProfileSession {
     /// The reply, and whether the surface changed.
     fn tell(&mut self, call: &ToolCall) -> Result<(String, bool), String> {
         let materials = &self.inner.materials;
-        if !call.arguments.contains_key("family") {
+        if replies::given(&call.arguments, "family").is_none() {
             let families = (0..materials.servers()).map(|server| {
                 let tools: Vec<&str> = materials.of_server(server).map(|at| materials.shown(at)).collect();
                 let loaded = materials.of_server(server).all(|at| self.is_loaded(at));
@@ -276,6 +276,10 @@ mod tests {
         let CallOutcome::Meta { reply, .. } = open("profile-core-reimpl").call(&call(CAPABILITIES, json!({}))) else {
             panic!()
         };
+        for nothing in [json!(null), json!("")] {
+            let outcome = open("profile-core-reimpl").call(&call(CAPABILITIES, json!({ "family": nothing })));
+            assert!(matches!(outcome, CallOutcome::Meta { reply: same, .. } if same == reply));
+        }
         let told: Value = serde_json::from_str(&reply).unwrap();
         assert_eq!(told.as_array().unwrap().len(), 8);
         assert_eq!(

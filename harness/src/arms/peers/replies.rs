@@ -52,6 +52,18 @@ pub(super) fn first_sentence(materials: &Materials, at: usize) -> Option<String>
     (!line.is_empty()).then_some(line)
 }
 
+/// An optional argument of a call, where it says something: models send null, an empty text or an empty list for what
+/// they leave out.
+pub(super) fn given<'a>(arguments: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+    let says = |value: &&Value| match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    };
+    arguments.get(key).filter(says)
+}
+
 /// A text argument of a call.
 pub(super) fn text<'a>(arguments: &'a Map<String, Value>, key: &str) -> Result<&'a str, String> {
     arguments.get(key).and_then(Value::as_str).ok_or_else(|| format!("error: `{key}` must be a text"))
@@ -82,4 +94,23 @@ pub(super) fn number(
 ) -> usize {
     let given = arguments.get(key).and_then(Value::as_u64).and_then(|given| usize::try_from(given).ok());
     given.unwrap_or(default).clamp(*bounds.start(), *bounds.end())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_optional_argument_that_says_nothing_is_not_given() {
+        let Value::Object(arguments) = json!({ "null": null, "text": "", "list": [], "zero": 0, "no": false, "empty": {}, "word": "x", "one": [""] })
+        else {
+            unreachable!()
+        };
+        let given: Vec<&str> =
+            arguments.keys().map(String::as_str).filter(|key| given(&arguments, key).is_some()).collect();
+        assert_eq!(given, ["zero", "no", "empty", "word", "one"]);
+        assert_eq!(super::given(&arguments, "missing"), None);
+    }
 }

@@ -32,6 +32,14 @@ impl Space {
         Ok(Self::Dense(Dense { embedder: Arc::clone(embedder), vectors }))
     }
 
+    /// The embedder's model; none where words are compared.
+    pub(super) fn model(&self) -> Option<&str> {
+        match self {
+            Self::Words(_) => None,
+            Self::Dense(dense) => Some(dense.embedder.model()),
+        }
+    }
+
     /// Cosine of every document with a text.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use super::{
     replies,
     space::Space,
 };
-use crate::arms::{Affordance, Arm, ArmError, ArmInfo, ToolCall};
+use crate::arms::{Affordance, Arm, ArmError, ArmInfo, Embedding, ToolCall};
 
 const SEARCH: &str = "search_tools";
 const DESCRIBE: &str = "describe_tools";
@@ -23,10 +23,21 @@ const K: usize = 5;
 /// Words that a server's line in the overview has.
 const OVERVIEW_WORDS: usize = 6;
 
+/// What is ours in both variants.
+const HITS: &str = "five hits per search";
+const OVERVIEW: &str = "what the category overview says";
+const INPUTS: &str = "exact inputs of the three tools";
+
 pub(super) fn all() -> Vec<(ArmInfo, Build)> {
     let lex = ArmInfo {
         objection: Some("built for an embedding model: a word match understates it"),
         ranked: false,
+        gaps: &[
+            "TF-IDF cosine over name and description in place of an unnamed embedding model",
+            HITS,
+            OVERVIEW,
+            INPUTS,
+        ],
         ..arm("speakeasy-lex-reimpl", "search for names by TF-IDF, then their schemas, called through one tool")
     };
     vec![(lex, |info, materials| build(info, materials, false))]
@@ -34,20 +45,17 @@ pub(super) fn all() -> Vec<(ArmInfo, Build)> {
 
 /// The arm that needs an embedder.
 pub(super) fn embedded() -> (ArmInfo, Build) {
-    let arm = arm("speakeasy-emb-reimpl", "search for names by embedding, then their schemas, called through one tool");
+    let arm = ArmInfo {
+        embedding: Some(Embedding::Unnamed),
+        ranked: false,
+        gaps: &["which embedding model, and what it reads of a tool", HITS, OVERVIEW, INPUTS],
+        ..arm("speakeasy-emb-reimpl", "search for names by embedding, then their schemas, called through one tool")
+    };
     (arm, |info, materials| build(info, materials, true))
 }
 
 fn arm(id: &str, summary: &'static str) -> ArmInfo {
-    ArmInfo {
-        gaps: &[
-            "which embedding model, and what it reads of a tool",
-            "five hits per search",
-            "what the category overview says",
-            "exact inputs of the three tools",
-        ],
-        ..info(id, summary, "Speakeasy dynamic toolsets, blog and docs", Affordance::SearchSchemaInvoke, 2)
-    }
+    info(id, summary, "Speakeasy dynamic toolsets, blog and docs", Affordance::SearchSchemaInvoke, 2)
 }
 
 fn build(info: ArmInfo, materials: &Materials, dense: bool) -> Result<Arc<dyn Arm>, ArmError> {
@@ -104,7 +112,7 @@ impl Speakeasy {
         match call.name.as_str() {
             SEARCH => {
                 let scores = self.space.cosine(replies::text(&call.arguments, "query")?)?;
-                let found = if call.arguments.get("tags").is_none() {
+                let found = if replies::given(&call.arguments, "tags").is_none() {
                     first(&scores, K)
                 } else {
                     let tags = replies::texts(&call.arguments, "tags")?;
@@ -191,6 +199,10 @@ mod tests {
         assert!(found.starts_with(r#"[{"name":"git__git_log","description":"Shows the commit logs"}"#), "{found}");
         let found = says(SEARCH, json!({ "query": "show the commit logs", "tags": ["time"] }));
         assert_eq!(found.matches("\"name\":\"time__").count(), 2, "{found}");
+        for nothing in [json!([]), json!(null), json!("")] {
+            let found = says(SEARCH, json!({ "query": "show the commit logs", "tags": nothing }));
+            assert!(found.starts_with(r#"[{"name":"git__git_log""#), "{nothing}: {found}");
+        }
         let schemas = says(DESCRIBE, json!({ "names": ["git__git_log", "time__convert_time"] }));
         assert_eq!(schemas.matches("\"inputSchema\"").count(), 2, "{schemas}");
         assert!(says(DESCRIBE, json!({ "names": ["a", "b", "c", "d", "e", "f"] })).contains("at most 5"));

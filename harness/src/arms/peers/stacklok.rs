@@ -4,7 +4,7 @@ mod fts;
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use self::fts::FullText;
 use super::{
@@ -15,21 +15,29 @@ use super::{
     replies,
     space::Space,
 };
-use crate::arms::{Affordance, Arm, ArmError, ArmInfo, ToolCall};
+use crate::arms::{Affordance, Arm, ArmError, ArmInfo, Embedding, ToolCall};
 
 const FIND: &str = "find_tool";
 const CALL: &str = "call_tool";
 /// Tools per search.
 const K: usize = 8;
 
+/// What is ours in several variants.
+const FULL_TEXT: &str = "full text scored by BM25 over Porter stems, not by SQLite itself";
+const HALVES: &str = "which of the two inputs each half reads";
+const REPLIES: &str = "scores and token metrics are left out of replies";
+
 pub(super) fn all() -> Vec<(ArmInfo, Build)> {
     let fts = ArmInfo {
         objection: Some("its own fallback, without the embeddings that it is meant to run with"),
+        ranked: false,
+        gaps: &[FULL_TEXT, "the word search reads the keywords, or the description where there are none", REPLIES],
         ..arm("stacklok-fts-reimpl", "a full-text search for eight definitions, called through one tool")
     };
     let lex = ArmInfo {
         objection: Some("built for an embedding model: a word match understates it"),
         ranked: false,
+        gaps: &["TF-IDF cosine in place of bge-small-en-v1.5", FULL_TEXT, HALVES, REPLIES],
         ..arm("stacklok-lex-reimpl", "four hits by TF-IDF, four by full text, called through one tool")
     };
     vec![
@@ -40,19 +48,22 @@ pub(super) fn all() -> Vec<(ArmInfo, Build)> {
 
 /// The arm that needs an embedder.
 pub(super) fn embedded() -> (ArmInfo, Build) {
-    let arm = arm("stacklok-emb-reimpl", "four hits by embedding, four by full text, called through one tool");
+    let arm = ArmInfo {
+        embedding: Some(Embedding::Model("bge-small-en-v1.5")),
+        ranked: false,
+        gaps: &[
+            "the embedder that is given, in place of bge-small-en-v1.5 where it is another",
+            FULL_TEXT,
+            HALVES,
+            REPLIES,
+        ],
+        ..arm("stacklok-emb-reimpl", "four hits by embedding, four by full text, called through one tool")
+    };
     (arm, |info, materials| build(info, materials, Some(materials.space(true)?)))
 }
 
 fn arm(id: &str, summary: &'static str) -> ArmInfo {
-    ArmInfo {
-        gaps: &[
-            "full text scored by BM25 over Porter stems, not by SQLite itself",
-            "which of the two inputs each half reads",
-            "token metrics are left out of replies",
-        ],
-        ..info(id, summary, "Stacklok optimizer, docs; public source", Affordance::SearchInvoke, 1)
-    }
+    info(id, summary, "Stacklok optimizer, docs; public source", Affordance::SearchInvoke, 1)
 }
 
 fn build(info: ArmInfo, materials: &Materials, space: Option<Space>) -> Result<Arc<dyn Arm>, ArmError> {
@@ -106,8 +117,8 @@ impl Stacklok {
             return Ok(Answer::Forwards(at, replies::inner(&call.arguments, "parameters")));
         }
         let description = replies::text(&call.arguments, "tool_description")?;
-        let keywords = match call.arguments.get("tool_keywords") {
-            None | Some(Value::Null) => String::new(),
+        let keywords = match replies::given(&call.arguments, "tool_keywords") {
+            None => String::new(),
             Some(_) => replies::texts(&call.arguments, "tool_keywords")?.join(" "),
         };
         let keywords = if keywords.is_empty() { description } else { &keywords };

@@ -45,15 +45,19 @@ pub(super) fn all() -> Vec<(ArmInfo, Build)> {
             |info, materials| build(info, materials, false),
         ),
         (
-            arm(
-                "toolsearch-regex-reimpl",
-                "all tools deferred; a pattern brings the first five that match among the tools",
-                &[
-                    "patterns without look-around and back references",
-                    "searches run in a request of their own, not inside one",
-                    "no hot tools",
-                ],
-            ),
+            ArmInfo {
+                objection: Some("its patterns are the model's craft: a scripted model's say nothing of them"),
+                ranked: false,
+                ..arm(
+                    "toolsearch-regex-reimpl",
+                    "all tools deferred; a pattern brings the first five that match among the tools",
+                    &[
+                        "patterns without look-around and back references",
+                        "searches run in a request of their own, not inside one",
+                        "no hot tools",
+                    ],
+                )
+            },
             |info, materials| build(info, materials, true),
         ),
     ]
@@ -77,7 +81,7 @@ fn build(info: ArmInfo, materials: &Materials, regex: bool) -> Result<Arc<dyn Ar
         );
         let shown = meta(SEARCH, about, &[("query", json!({ "type": "string" }), true)])?;
         let documents = fields.iter().map(|fields| fields.iter().flat_map(|text| tokens(text)).collect::<Vec<_>>());
-        (Engine::Bm25(Index::new(documents)), shown)
+        (Engine::Bm25(Words(Index::new(documents))), shown)
     };
     let initial = Arc::new(Surface::new(vec![Arc::clone(&search)], String::new()));
     let inner = Inner { materials: materials.clone(), engine, search, initial };
@@ -96,14 +100,17 @@ fn fields(materials: &Materials, at: usize) -> [String; 4] {
 }
 
 enum Engine {
-    Bm25(Index),
+    Bm25(Words),
     Regex(Vec<[String; 4]>),
 }
+
+/// The word search, which takes a user's words as they are.
+struct Words(Index);
 
 impl Engine {
     fn search(&self, query: &str, k: usize) -> Result<Vec<usize>, String> {
         match self {
-            Self::Bm25(index) => Ok(top(&index.bm25(&tokens(query)), k)),
+            Self::Bm25(words) => words.rank(query, k),
             Self::Regex(fields) => {
                 let pattern = compile(query)?;
                 let hits = |at: &usize| fields[*at].iter().any(|text| pattern.is_match(text));
@@ -143,42 +150,23 @@ impl Arm for ToolSearch {
         Ok(Box::new(SearchSession { inner: Arc::clone(&self.inner), found: Vec::new(), surface }))
     }
 
+    /// A user's words are no pattern: what a pattern finds is the merit of who wrote it, so that search is not measured.
     fn ranker(&self) -> Option<&dyn Ranker> {
-        Some(&*self.inner)
+        match &self.inner.engine {
+            Engine::Bm25(words) => Some(words),
+            Engine::Regex(_) => None,
+        }
     }
 }
 
-impl Ranker for Inner {
-    /// A user's words are no pattern, so the regex arm is asked for any of them, as a model that knows no better would.
+impl Ranker for Words {
     fn rank(&self, query: &str, k: usize) -> Result<Vec<usize>, String> {
-        match &self.engine {
-            Engine::Bm25(_) => self.engine.search(query, k),
-            Engine::Regex(_) => self.engine.search(&any_of(query), k),
-        }
+        Ok(top(&self.0.bm25(&tokens(query)), k))
     }
 
     fn shortlist(&self) -> usize {
         K
     }
-}
-
-/// A pattern that matches any of a text's words of four letters or more, in either case of its first letter, as many as
-/// the limit leaves room for.
-fn any_of(text: &str) -> String {
-    let mut pattern = String::new();
-    for word in tokens(text).into_iter().filter(|word| word.chars().nth(3).is_some()) {
-        let mut letters = word.chars();
-        let Some(head) = letters.next() else { continue };
-        let alternative = format!("[{head}{}]{}", head.to_uppercase(), letters.as_str());
-        if pattern.chars().count() + alternative.chars().count() + 1 > MAX_PATTERN {
-            break;
-        }
-        if !pattern.is_empty() {
-            pattern.push('|');
-        }
-        pattern.push_str(&alternative);
-    }
-    if pattern.is_empty() { regex::escape(text).chars().take(MAX_PATTERN).collect() } else { pattern }
 }
 
 struct SearchSession {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{StepTrace, cache::Classes};
-use crate::arms::ArmInfo;
+use crate::arms::{ArmInfo, Tasks};
 
 /// One arm's sums.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -12,6 +12,8 @@ pub struct ArmSums {
     pub arm: String,
     /// Whether it takes a place in a ranking.
     pub ranked: bool,
+    /// What its author would object to.
+    pub objections: Vec<&'static str>,
     /// By position in the session.
     pub positions: Vec<Position>,
 }
@@ -67,7 +69,8 @@ impl Position {
 impl ArmSums {
     /// No requests yet.
     pub fn new(info: &ArmInfo) -> Self {
-        Self { arm: info.id.0.clone(), ranked: info.ranked, positions: Vec::new() }
+        let (ranked, objections) = (info.ranks(Tasks::Sessions), info.objections(Tasks::Sessions));
+        Self { arm: info.id.0.clone(), ranked, objections, positions: Vec::new() }
     }
 
     /// Adds a request at a position, from 0.

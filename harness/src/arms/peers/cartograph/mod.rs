@@ -26,7 +26,7 @@ use super::{
     ranking::first,
     replies,
 };
-use crate::arms::{Affordance, Arm, ArmError, ArmInfo, ToolCall};
+use crate::arms::{Affordance, Arm, ArmError, ArmInfo, Embedding, ToolCall};
 
 const DISCOVER: &str = "discover";
 const STATUS: &str = "status";
@@ -53,27 +53,60 @@ enum Method {
     Jaccard,
 }
 
+/// The model that Cartograph embeds with.
+const MODEL: &str = "all-MiniLM-L6-v2";
+/// What is ours in several variants.
+const INPUTS: &str = "inputs of the three tools";
+const TEMPLATE: &str = "the template that cards are written by";
+const STAGES: &str = "how many servers the first stage keeps, and what their centroids are made of";
+const SCHEMAS: &str = "shortlist entries carry schemas (the published size suggests less)";
+const LEX: &str = "TF-IDF cosine in place of all-MiniLM-L6-v2";
+const DENSE: &str = "the embedder that is given, in place of all-MiniLM-L6-v2 where it is another";
+const SIGNATURES: &str = "shortlist entries carry signatures (what they carry is not published)";
+const PROSE: &str =
+    "summaries are the publishers' first sentences, which its cards never hold; capabilities are by our template";
+const WORDS: &str = "how texts are cut into words";
+
 pub(super) fn all() -> Vec<(ArmInfo, Build)> {
-    let lex = |id: &str, summary| ArmInfo {
+    let lex = |id: &str, summary, gaps| ArmInfo {
         objection: Some("built for MiniLM: a word match understates it"),
         ranked: false,
-        ..arm(id, summary)
+        ..arm(id, summary, gaps)
     };
     vec![
-        (lex("cartograph-lex-reimpl", "cards, servers then tools by TF-IDF, five with schemas"), |info, materials| {
-            build(info, materials, Wording::Bootstrap, Detail::Schema, Method::Words)
-        }),
         (
-            lex("cartograph-brief-reimpl", "as cartograph-lex, five with signatures in place of schemas"),
+            lex(
+                "cartograph-lex-reimpl",
+                "cards, servers then tools by TF-IDF, five with schemas",
+                &[LEX, INPUTS, TEMPLATE, STAGES, SCHEMAS],
+            ),
+            |info, materials| build(info, materials, Wording::Bootstrap, Detail::Schema, Method::Words),
+        ),
+        (
+            lex(
+                "cartograph-brief-reimpl",
+                "as cartograph-lex, five with signatures in place of schemas",
+                &[LEX, INPUTS, TEMPLATE, STAGES, SIGNATURES],
+            ),
             |info, materials| build(info, materials, Wording::Bootstrap, Detail::Signature, Method::Words),
         ),
-        (lex("cartograph-desc-reimpl", "as cartograph-lex, cards say what the publisher says"), |info, materials| {
-            build(info, materials, Wording::Publisher, Detail::Schema, Method::Words)
-        }),
+        (
+            lex(
+                "cartograph-desc-reimpl",
+                "as cartograph-lex, cards say what the publisher says",
+                &[LEX, INPUTS, PROSE, STAGES, SCHEMAS],
+            ),
+            |info, materials| build(info, materials, Wording::Publisher, Detail::Schema, Method::Words),
+        ),
         (
             ArmInfo {
                 objection: Some("its paper's baseline, not its method"),
-                ..arm("jaccard-k5-reimpl", "the same three tools, five by shared words of name and description")
+                ranked: false,
+                ..arm(
+                    "jaccard-k5-reimpl",
+                    "the same three tools, five by shared words of name and description",
+                    &[WORDS, INPUTS, TEMPLATE, SCHEMAS],
+                )
             },
             |info, materials| build(info, materials, Wording::Bootstrap, Detail::Schema, Method::Jaccard),
         ),
@@ -82,21 +115,20 @@ pub(super) fn all() -> Vec<(ArmInfo, Build)> {
 
 /// The arm that needs an embedder.
 pub(super) fn embedded() -> (ArmInfo, Build) {
-    (arm("cartograph-emb-reimpl", "cards, servers then tools by embedding, five with schemas"), |info, materials| {
-        build(info, materials, Wording::Bootstrap, Detail::Schema, Method::Dense)
-    })
+    let arm = ArmInfo {
+        embedding: Some(Embedding::Model(MODEL)),
+        ranked: false,
+        ..arm(
+            "cartograph-emb-reimpl",
+            "cards, servers then tools by embedding, five with schemas",
+            &[DENSE, INPUTS, TEMPLATE, STAGES, SCHEMAS],
+        )
+    };
+    (arm, |info, materials| build(info, materials, Wording::Bootstrap, Detail::Schema, Method::Dense))
 }
 
-fn arm(id: &str, summary: &'static str) -> ArmInfo {
-    ArmInfo {
-        gaps: &[
-            "inputs of the three tools",
-            "the template that cards are written by",
-            "how many servers the first stage keeps",
-            "shortlist entries carry schemas (the published size suggests less)",
-        ],
-        ..info(id, summary, "Cartograph, a published summary", Affordance::SearchInvoke, 1)
-    }
+fn arm(id: &str, summary: &'static str, gaps: &'static [&'static str]) -> ArmInfo {
+    ArmInfo { gaps, ..info(id, summary, "Cartograph, a published summary", Affordance::SearchInvoke, 1) }
 }
 
 fn build(
@@ -175,7 +207,7 @@ impl Cartograph {
                 let found = self.rank(replies::text(arguments, "task")?, k)?;
                 Ok(Answer::Says(replies::array(found.into_iter().map(|at| self.entry(at)))))
             }
-            STATUS if arguments.contains_key("server") => {
+            STATUS if replies::given(arguments, "server").is_some() => {
                 let server = named(replies::text(arguments, "server")?)?;
                 let names: Vec<&str> = self.materials.of_server(server).map(|at| self.materials.name(at)).collect();
                 Ok(Answer::Says(names.join("\n")))
@@ -285,5 +317,7 @@ mod tests {
             panic!()
         };
         assert_eq!(reply, "get_current_time\nconvert_time");
+        let CallOutcome::Meta { reply, .. } = session.call(&call(STATUS, json!({ "server": "" }))) else { panic!() };
+        assert!(reply.ends_with("\ntime: 2 tools"), "{reply}");
     }
 }

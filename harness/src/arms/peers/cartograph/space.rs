@@ -50,6 +50,14 @@ impl CardSpace {
         self.space.between(a, b)
     }
 
+    /// What nearness is measured by, for people.
+    pub fn nearness(&self) -> String {
+        match self.space.model() {
+            Some(model) => model.to_owned(),
+            None => "TF-IDF over words, in place of all-MiniLM-L6-v2".to_owned(),
+        }
+    }
+
     /// The text of a document.
     pub fn text(&self, at: usize) -> &str {
         &self.texts[at]

@@ -36,6 +36,8 @@ pub(super) struct Served {
 }
 
 struct ServedTool {
+    /// Its upstream name: the proxy sees no other.
+    name: Arc<str>,
     whole: Arc<ShownTool>,
     /// Without schema, where that is smaller.
     cut: Arc<ShownTool>,
@@ -71,7 +73,7 @@ impl Served {
                     .collect();
             terms.sort_unstable();
             terms.dedup();
-            tools.push(ServedTool { whole, cut, terms });
+            tools.push(ServedTool { name: Arc::clone(&upstream.name), whole, cut, terms });
             let initialize = &materials.catalog(materials.place(at).server).initialize;
             announces |= initialize.pointer("/capabilities/tools/listChanged") == Some(&Value::Bool(true));
         }
@@ -135,14 +137,14 @@ impl Instance {
         self.calls += 1;
         if let [Some(last), _] = self.last {
             let served = Arc::clone(&self.served);
-            let name = move |tool: usize| served.tools[tool].whole.name().to_owned();
+            let name = move |tool: usize| served.tools[tool].name.to_string();
             self.graph.add(last, tool, &name);
         }
         self.last = [Some(tool), self.last[0]];
         let of_tool = self.uses.entry(tool).or_default();
         *of_tool = Use { calls: of_tool.calls + 1, last: self.calls };
         let served = Arc::clone(&self.served);
-        let mut texts = vec![served.tools[tool].whole.name()];
+        let mut texts: Vec<&str> = vec![&served.tools[tool].name];
         for (key, value) in arguments {
             texts.push(key);
             strings(value, &mut texts);
@@ -194,7 +196,7 @@ impl Instance {
 }
 
 /// All texts in a value, keys included.
-fn strings<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+pub(super) fn strings<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
     match value {
         Value::String(text) => texts.push(text),
         Value::Array(items) => items.iter().for_each(|item| strings(item, texts)),

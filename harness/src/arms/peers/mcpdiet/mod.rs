@@ -23,9 +23,8 @@ use crate::{
 
 pub(super) fn all() -> Vec<(ArmInfo, Build)> {
     let arm = |id: &str, summary| ArmInfo {
-        gaps: &["the 55 stop words", "instructions and results of a fresh session feed nothing"],
-        objection: Some("a fresh session knows no use, so the first eight tools stay whole: see the sessions suite"),
-        ranked: false,
+        gaps: &["the 55 stop words", "requests other than calls feed nothing"],
+        single_call: Some("a fresh session knows no use, so the first eight tools stay whole: see the sessions suite"),
         waivers: &[Waiver::LargerThanL0, Waiver::Removes],
         ..info(id, summary, "mcp-diet, paper; public source (f8c8f5a), observed", Affordance::Direct, 0)
     };
@@ -87,6 +86,13 @@ impl Arm for McpDiet {
     }
 }
 
+fn text(content: &Content) -> Option<&str> {
+    match content {
+        Content::Text(text) => Some(text),
+        Content::Other(_) => None,
+    }
+}
+
 struct DietSession {
     inner: Arc<Inner>,
     instances: Vec<Instance>,
@@ -128,10 +134,10 @@ impl ArmSession for DietSession {
         if let Some(place) = place.filter(|_| !result.is_error) {
             let at = self.inner.materials.position(place);
             if let Some((instance, _)) = self.serving(at) {
-                let texts = result.content.iter().filter_map(|content| match content {
-                    Content::Text(text) => Some(text.as_str()),
-                    Content::Other(_) => None,
-                });
+                let mut texts: Vec<&str> = result.content.iter().filter_map(text).collect();
+                if let Some(structured) = &result.structured {
+                    instance::strings(structured, &mut texts);
+                }
                 instance.read(texts);
             }
         }

@@ -12,7 +12,7 @@ use serde_json::json;
 use self::session::Session;
 use super::{Build, Materials, Ranker, desk::all_catalogs, desk::meta, info, ranking::among, replies, space::Space};
 use crate::{
-    arms::{Affordance, Arm, ArmError, ArmInfo, ArmSession, Scope, Waiver, definitions::shown},
+    arms::{Affordance, Arm, ArmError, ArmInfo, ArmSession, Embedding, Scope, Waiver, definitions::shown},
     surface::{ShownTool, Surface},
 };
 
@@ -39,27 +39,31 @@ struct Parts {
     dense: bool,
 }
 
-const GAPS: &[&str] = &[
-    "TF-IDF cosine in place of an unnamed embedding model",
-    "the two tools that are always there are the most used of a warm-up trace over the servers",
-    "candidates that are not called last for one request",
-    "every forwarded call counts as successful",
-];
-const PRE_GAPS: &[&str] = &[
-    "TF-IDF cosine in place of an unnamed embedding model",
-    "the two tools that are always there are the most used of a warm-up trace over the servers",
-    "threshold 1.20 and five tools for injection beforehand",
-    "every forwarded call counts as successful",
-];
+/// What is ours in several variants.
+const LEX: &str = "TF-IDF cosine in place of an unnamed embedding model";
+const DENSE: &str = "the embedder that is given, in place of an unnamed model; it reads name and description";
+const ALWAYS_GAP: &str = "the two tools that are always there are the most used of a warm-up trace over the servers";
+const CANDIDATES: &str = "candidates that are not called last for one request";
+const SUCCESS: &str = "every forwarded call counts as successful";
+const REPLY: &str =
+    "the search replies with definitions and no scores; a tool that is not shown is refused in our words";
+const INJECTION: &str = "threshold 1.20 and five tools for injection beforehand";
+const HEARING: &str = "context is the last five things that the user said: what the model said is not heard";
+const WORTH: &str = "worthiness: parameters are top-level ones, length is in characters, words are cut our way, tools are taken in catalog \
+     order, no factor is less than 0";
+const RENAMING: &str =
+    "distiller: calls are mapped back to the real argument names, a name that another argument has is not given again";
 const SOURCE: &str = "UIMCP, paper";
 const WAIVERS: &[Waiver] = &[Waiver::LargerThanL0, Waiver::Removes, Waiver::Unreachable];
 const SINGLE: Option<&str> =
     Some("promotion and recency, its point, do nothing in a single call: see the sessions suite");
+const UNDERSTATED: Option<&str> = Some("built for an embedding model: a word match understates it");
 
 pub(super) fn all() -> Vec<(ArmInfo, Build)> {
     let arm = |id: &str, summary| ArmInfo {
-        gaps: GAPS,
-        objection: SINGLE,
+        gaps: &[LEX, ALWAYS_GAP, CANDIDATES, SUCCESS, REPLY],
+        objection: UNDERSTATED,
+        single_call: SINGLE,
         ranked: false,
         waivers: WAIVERS,
         hears: true,
@@ -70,7 +74,10 @@ pub(super) fn all() -> Vec<(ArmInfo, Build)> {
             build(info, materials, Parts::default())
         }),
         (
-            ArmInfo { gaps: PRE_GAPS, ..arm("uimcp-pre-reimpl", "as uimcp, and tools injected by what the user says") },
+            ArmInfo {
+                gaps: &[LEX, ALWAYS_GAP, INJECTION, HEARING, CANDIDATES, SUCCESS, REPLY],
+                ..arm("uimcp-pre-reimpl", "as uimcp, and tools injected by what the user says")
+            },
             |info, materials| build(info, materials, Parts { pre: true, ..Parts::default() }),
         ),
         (
@@ -78,21 +85,28 @@ pub(super) fn all() -> Vec<(ArmInfo, Build)> {
                 objection: Some(
                     "its worthiness rule drops most tools of these servers: shown for the rule, not the system",
                 ),
+                gaps: &[LEX, ALWAYS_GAP, CANDIDATES, SUCCESS, REPLY, WORTH, RENAMING],
                 ..arm("uimcp-opt-reimpl", "as uimcp, after its optimizer has dropped and distilled tools")
             },
             |info, materials| build(info, materials, Parts { worth: true, distil: true, ..Parts::default() }),
         ),
-        (arm("uimcp-distil-reimpl", "as uimcp, over distilled definitions"), |info, materials| {
-            build(info, materials, Parts { distil: true, ..Parts::default() })
-        }),
+        (
+            ArmInfo {
+                gaps: &[LEX, ALWAYS_GAP, CANDIDATES, SUCCESS, REPLY, RENAMING],
+                ..arm("uimcp-distil-reimpl", "as uimcp, over distilled definitions")
+            },
+            |info, materials| build(info, materials, Parts { distil: true, ..Parts::default() }),
+        ),
     ]
 }
 
 /// The arm that needs an embedder.
 pub(super) fn embedded() -> (ArmInfo, Build) {
     let arm = ArmInfo {
-        gaps: GAPS.split_first().map_or(GAPS, |(_, rest)| rest),
-        objection: SINGLE,
+        gaps: &[DENSE, ALWAYS_GAP, CANDIDATES, SUCCESS, REPLY],
+        single_call: SINGLE,
+        embedding: Some(Embedding::Unnamed),
+        ranked: false,
         waivers: WAIVERS,
         hears: true,
         ..info(
