@@ -9,6 +9,7 @@ mod definitions;
 mod doctor;
 mod explain;
 mod failure;
+mod freeze;
 mod import;
 mod live;
 mod mock_server;

@@ -179,7 +179,7 @@ impl Scenario {
                 "tools are drawn anew here, and this claim is about these tools: frames as clusters don't see what tools share",
             ),
             Claim::Tools if self.rho_tool > 0.0 && self.discordance <= 1.25 * margin => {
-                Some("all discordance is loss and sits in few tools: a handful of clusters decides")
+                Some("nearly all discordance is loss and sits in few tools: a handful of clusters decides")
             }
             _ => None,
         }
