@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use bench_protocol::verdict::FamilyKind;
 use bench_results::record::SuiteRun;
 use bench_tasks::results_suite::ResultGenerator;
+use thiserror::Error;
 
 use super::family::{Family, TaskSource};
 use crate::{
@@ -75,6 +76,16 @@ impl RunSpec {
     }
 }
 
+/// A suite whose counted tasks are all of one frame: a difference is judged by how frames differ.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "the {suite} suite would ask tasks of a single frame, and a difference is judged between frames; ask for more with --tasks, or write a second frame"
+)]
+pub struct SingleFrame {
+    /// The suite.
+    pub suite: &'static str,
+}
+
 /// Families ready to run, and what they were built from.
 pub struct Prepared {
     /// The families, tool suite first.
@@ -118,6 +129,17 @@ impl Prepared {
             });
         }
         Ok(Self { families, registry, seeds, context })
+    }
+
+    /// Refuses what could be run and not judged.
+    ///
+    /// # Errors
+    /// [`SingleFrame`].
+    pub fn require_two_frames(&self) -> Result<(), SingleFrame> {
+        match self.families.iter().find(|family| !family.tasks.has_two_frames()) {
+            Some(family) => Err(SingleFrame { suite: if family.kind.has_tools() { TOOLS } else { RESULTS } }),
+            None => Ok(()),
+        }
     }
 
     /// Episodes in all.

@@ -101,7 +101,7 @@ pub(super) fn run(
     };
     let manifest = manifest(&undertaking, &terms, &chain, lock, &id, budget, prices);
     folder::create(&folder, inputs, &undertaking.prices, &terms, &manifest)?;
-    let entry = ledger_run(&manifest, inputs)?;
+    let entry = ledger_run(&manifest, &terms, inputs)?;
     if let Err(failure) = append(&ledger, Event::Started, &entry) {
         // Another run was quicker: nothing was asked, so nothing is kept.
         fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
@@ -205,7 +205,8 @@ fn lock(
 /// Refuses a second confirmatory look before anything is asked. The ledger refuses it once more when the run is entered.
 fn first_look(undertaking: &Undertaking, lock: Option<&Digest>, chain: &Chain) -> Result<(), Failure> {
     let Some(lock) = lock.filter(|_| undertaking.confirmatory()) else { return Ok(()) };
-    match chain.second_look(lock, &undertaking.settings.model, undertaking.family()) {
+    let tasks = undertaking.prepared.families[0].tasks.digest()?;
+    match chain.second_look(lock, Some(&tasks), &undertaking.settings.model, undertaking.family()) {
         Some(earlier) => {
             let error = ChainError::SecondLook { earlier: earlier.run.clone(), at: earlier.at.clone() };
             Err(Failure::new(exit::SECOND_LOOK, LedgerError::Refused(error)))
@@ -300,7 +301,7 @@ fn manifest(
         .iter()
         .map(|why| Deviation { what: "exploratory".to_owned(), why: why.clone() })
         .collect();
-    if let Some(seen) = lock.as_ref().and_then(|lock| chain.seen(lock)) {
+    if let Some(seen) = lock.as_ref().and_then(|lock| chain.seen(lock, terms.tasks())) {
         let why = format!("run {} showed results on this lock's tasks, {}", seen.run, seen.at);
         deviations.push(Deviation { what: "the lock had been seen".to_owned(), why });
     }

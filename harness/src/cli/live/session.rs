@@ -110,7 +110,7 @@ impl Session<'_> {
             output.talk(summary.trim_end());
         }
         let report = report.map_err(|error| Failure::new(exit::INPUT, error))?;
-        let undertaking = ledger_run(&manifest, inputs)?;
+        let undertaking = ledger_run(&manifest, &terms, inputs)?;
         if let Some(stop) = report.stop {
             append(&ledger, Event::Stopped, &undertaking)?;
             return Ok(Outcome::Stopped(stopped(&stop, &manifest, &folder)));
@@ -154,7 +154,7 @@ fn stopped(stop: &Stop, manifest: &Manifest, folder: &std::path::Path) -> u8 {
 }
 
 /// A run as the ledger names it.
-pub(super) fn ledger_run(manifest: &Manifest, inputs: &Inputs) -> Result<ledger::Run, Failure> {
+pub(super) fn ledger_run(manifest: &Manifest, terms: &Terms, inputs: &Inputs) -> Result<ledger::Run, Failure> {
     let id = RunId::parse(&manifest.id).map_err(|why| Failure::new(exit::INPUT, anyhow::anyhow!(why)))?;
     let prices = manifest
         .prices
@@ -167,6 +167,7 @@ pub(super) fn ledger_run(manifest: &Manifest, inputs: &Inputs) -> Result<ledger:
             Some(lock) => lock.clone(),
             None => inputs.protocol.digest()?,
         },
+        tasks: terms.tasks().cloned(),
         model: manifest.model.asked.clone(),
         family: if manifest.suites.contains_key(RESULTS) { "results" } else { "levels" }.to_owned(),
         kind: if manifest.confirmatory { Kind::Confirmatory } else { Kind::Exploratory },

@@ -69,6 +69,7 @@ impl Undertaking {
             if model == protocol.model.replication_id { &protocol.seeds.replication } else { &protocol.seeds.primary };
         let spec = spec(part, live.suite, inputs, seed)?;
         let prepared = Prepared::new(inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
+        prepared.require_two_frames().map_err(|error| Failure::new(exit::USAGE, error))?;
         for arm in &prepared.families[0].arms {
             if live.suite == LiveSuite::Tools {
                 let session = arm.open(crate::arms::Scope::Catalogs)?;
@@ -90,6 +91,7 @@ impl Undertaking {
         let locked = [&protocol.model.id, &protocol.model.replication_id].contains(&&model);
         because(!locked, "--model: the protocol names another");
         because(inputs.chain.current().is_none(), "there is no lock");
+        because(protocol.power.underpowered, "the lock is underpowered");
         Ok(Self {
             provider,
             base,
