@@ -93,13 +93,8 @@ fn print(report: &Report, output: &mut Output) -> Result<(), Failure> {
         writeln!(out, "{:<12} {:.2} dollars per 1,000 episodes", arm.arm, arm.billed * 1e3 / 1e12)?;
     }
     noise(&pilot.arms, out)?;
-    writeln!(out, "\nto declare in the protocol before it is locked:")?;
-    writeln!(out, "  [power]  discordance = \"{:.3}\"", pilot.declare.discordance)?;
-    match pilot.declare.rho_frame {
-        Some(rho) => writeln!(out, "  [power]  rho_frame = \"{rho:.2}\"")?,
-        None => writeln!(out, "  [power]  rho_frame: no frame shows any; keep the assumption")?,
-    }
-    writeln!(out, "  [guards] assay_floor = \"{:.2}\"", pilot.declare.assay_floor)?;
+    // Whoever wrote the scripted model chose its noise: there is nothing to learn from it about a real one.
+    writeln!(out, "\na scripted model answered: do not declare these")?;
     match (&plan.sizes, &plan.at_n) {
         (Some(sizes), Some(worth)) => writeln!(
             out,
