@@ -227,3 +227,32 @@ impl Counts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::Overrides;
+
+    #[test]
+    fn a_suite_with_too_few_frames_says_how_many_of_the_planned_tasks_were_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let frame = |id: &str, path: &str| {
+            format!(
+                "[[intent.frame]]\nid = \"{id}\"\nstratum = \"plain\"\nvoice = \"terse\"\ntext = \"status of {path}\"\n\
+                 gold = {{ repo_path = \"{path}\" }}\n"
+            )
+        };
+        let text = format!(
+            "server = \"git\"\nwriter = \"me\"\n[[intent]]\ntool = \"git_status\"\n{}{}",
+            frame("x", "/srv/app"),
+            frame("y", "/srv/other")
+        );
+        std::fs::write(folder.path().join("git-me.toml"), text).unwrap();
+        let own = Overrides { intents: Some(folder.path().to_owned()), ..Overrides::default() };
+        let inputs = Inputs::load(&own).unwrap();
+        let suite = &inputs.protocol.suites.tools;
+        let seen = measure(&inputs).unwrap();
+        assert_eq!((seen.tasks, seen.planned), (2, suite.tool_tasks + suite.abstain_tasks));
+        assert_eq!(seen.all.raw.tasks, 2);
+    }
+}

@@ -57,11 +57,11 @@ impl RunSpec {
         let mut suites = BTreeMap::new();
         let (tool, result) = (chosen(&tool), chosen(&result));
         if !tool.is_empty() {
-            suites.insert(TOOLS.to_owned(), SuiteRun { tasks: n, seed: seed.to_owned() });
+            suites.insert(TOOLS.to_owned(), SuiteRun { tasks: n, seed: seed.to_owned(), dev: false });
         }
         // Questions are built over the outputs of certain tools; a folder of other catalogs has none to ask about.
         if !result.is_empty() && ResultGenerator::new(&inputs.catalogs, [0; 32], 1).is_ok() {
-            suites.insert(RESULTS.to_owned(), SuiteRun { tasks: results, seed: seed.to_owned() });
+            suites.insert(RESULTS.to_owned(), SuiteRun { tasks: results, seed: seed.to_owned(), dev: false });
         }
         let arms = tool.into_iter().chain(result).filter(|id| {
             let name = if plan::tool_arms(protocol).any(|arm| arm == id) { TOOLS } else { RESULTS };
@@ -115,7 +115,11 @@ impl Prepared {
             let whole = protocol.suites.tools.tool_tasks + protocol.suites.tools.abstain_tasks;
             families.push(Family {
                 kind: FamilyKind::Levels,
-                tasks: TaskSource::tools(inputs, &seeds, (suite.tasks != whole).then_some(suite.tasks))?,
+                tasks: if suite.dev {
+                    TaskSource::dev(inputs, &seeds, suite.tasks)?
+                } else {
+                    TaskSource::tools(inputs, &seeds, (suite.tasks != whole).then_some(suite.tasks))?
+                },
                 arms: build(spec.ran(plan::tool_arms(protocol)))?,
                 schedule_seed: seeds.schedule,
             });

@@ -23,7 +23,7 @@ pub struct SampleSize {
 
 /// Largest number of tasks that a plan is computed for. Every size near the answer is tried exactly: at the limit that
 /// takes seconds.
-pub const MAX_PLANNED: u64 = 1_000_000;
+pub const MAX_PLANNED: u64 = 200_000;
 
 /// Up to this number of tasks every size from the scan top down is tried; above, those that the saw-tooth can reach.
 const SCANNED_WHOLE: u64 = 20_000;

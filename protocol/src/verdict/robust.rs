@@ -98,7 +98,7 @@ pub(crate) fn robustness(
         }
         None => (0, 1),
     };
-    // loss/n − noise/noise_n ≤ num/den, cross-multiplied: counts stay below 10⁹, the products below 10²⁷.
+    // loss/n − noise/noise_n ≤ num/den, cross-multiplied: counts stay at 10⁶ and below, the products below 10²¹.
     let net = i128::from(loss) * i128::from(noise_n) - i128::from(noise_loss) * i128::from(n);
     let bound = i128::from(rule.margin().num()) * i128::from(n) * i128::from(noise_n);
     let within = net * i128::from(rule.margin().den()) <= bound;

@@ -47,6 +47,8 @@ pub(super) struct Session<'a> {
 pub(super) enum Outcome {
     /// It is complete and judged.
     Complete(Box<Certificate>),
+    /// It is a pilot and complete: there is nothing to judge.
+    Pilot,
     /// It stopped, with this exit code; the reason was told.
     Stopped(u8),
 }
@@ -123,7 +125,7 @@ impl Session<'_> {
             append(&ledger, Event::Seen, &undertaking)?;
         }
         append(&ledger, Event::Finished, &undertaking)?;
-        Ok(Outcome::Complete(Box::new(certificate)))
+        Ok(if manifest.is_pilot() { Outcome::Pilot } else { Outcome::Complete(Box::new(certificate)) })
     }
 }
 
@@ -169,7 +171,12 @@ pub(super) fn ledger_run(manifest: &Manifest, terms: &Terms, inputs: &Inputs) ->
         },
         tasks: terms.tasks().cloned(),
         model: manifest.model.asked.clone(),
-        family: if manifest.suites.contains_key(RESULTS) { "results" } else { "levels" }.to_owned(),
+        family: match manifest {
+            manifest if manifest.is_pilot() => "pilot",
+            manifest if manifest.suites.contains_key(RESULTS) => "results",
+            _ => "levels",
+        }
+        .to_owned(),
         kind: if manifest.confirmatory { Kind::Confirmatory } else { Kind::Exploratory },
         arms: manifest.arms.clone(),
         budget: manifest.budget.unwrap_or_default(),
