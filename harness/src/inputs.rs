@@ -135,14 +135,15 @@ impl Inputs {
     }
 
     fn require_own_servers(&self) -> Result<(), InputsError> {
-        let held = self.catalogs.catalogs.iter().map(|catalog| catalog.server.to_string()).collect();
-        same("suites.tools.servers", &self.protocol.suites.tools.servers, "catalogs", held)
+        let held: Vec<String> = self.catalogs.catalogs.iter().map(|catalog| catalog.server.to_string()).collect();
+        same("suites.tools.servers", &self.protocol.suites.tools.servers, "catalogs", &held)
     }
 
     fn require_own_strata(&self) -> Result<(), InputsError> {
         let scored = self.intents.frames().iter().filter(|frame| !frame.dev).map(|frame| frame.stratum);
-        let held = scored.collect::<BTreeSet<_>>().into_iter().map(|stratum| stratum.name().to_owned()).collect();
-        same("suites.tools.strata", &self.protocol.suites.tools.strata, "intents", held)
+        let held: Vec<String> =
+            scored.collect::<BTreeSet<_>>().into_iter().map(|stratum| stratum.name().to_owned()).collect();
+        same("suites.tools.strata", &self.protocol.suites.tools.strata, "intents", &held)
     }
 
     /// The inputs that a record keeps under `inputs/`.
@@ -188,8 +189,8 @@ impl Inputs {
     }
 }
 
-fn same(key: &'static str, named: &[String], of: &'static str, held: Vec<String>) -> Result<(), InputsError> {
-    if *named == held {
+fn same(key: &'static str, named: &[String], of: &'static str, held: &[String]) -> Result<(), InputsError> {
+    if named == held {
         return Ok(());
     }
     Err(InputsError::Suite { key, named: named.join(", "), of, held: held.join(", ") })

@@ -40,7 +40,7 @@ pub enum UnfitTable {
     },
     /// The rule does not hold its level where nothing was known to forbid it.
     #[error(
-        "in scenario `{scenario}` ({claim:?} claim) {level} is certified in {rate} of runs although it loses the margin, and nothing explains that: the rule does not hold its level"
+        "in scenario `{scenario}` (claim: {claim}) {level} is certified in {rate} of runs although it loses the margin, and nothing explains that: the rule does not hold its level"
     )]
     Excess {
         /// The scenario.

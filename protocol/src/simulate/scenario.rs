@@ -1,5 +1,7 @@
 //! What is assumed about a model and its levels, and the grid that a protocol is judged by.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::SimulateError;
@@ -40,6 +42,15 @@ pub enum Claim {
     Frames,
     /// `certified`, tool-robust: for other tools like these (tools are the sample).
     Tools,
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Frames => "frames",
+            Self::Tools => "tools",
+        })
+    }
 }
 
 /// The true differences of the levels, in their order.
