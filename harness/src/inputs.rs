@@ -1,7 +1,7 @@
 //! Everything that decides a result, as bytes: what a lock digests, a record keeps, and `verify` starts from.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -71,6 +71,18 @@ pub enum InputsError {
     /// The provenance of the catalogs could not be written.
     #[error("writing the catalogs' provenance: {0}")]
     Provenance(#[from] serde_json::Error),
+    /// The protocol names other servers or strata than the tasks are made from.
+    #[error("the protocol's `{key}` names {named}, and the {of} hold {held}; name these, in this order")]
+    Suite {
+        /// The key.
+        key: &'static str,
+        /// What it names.
+        named: String,
+        /// What is held against it: catalogs or intents.
+        of: &'static str,
+        /// What they hold.
+        held: String,
+    },
     /// Catalogs or intents are malformed.
     #[error(transparent)]
     Tasks(#[from] TasksError),
@@ -96,13 +108,42 @@ impl Inputs {
             Some(folder) => Chain::of_folder(folder)?,
             None => Chain::built_in()?,
         };
-        Ok(Self {
+        let inputs = Self {
             protocol_text: text.into(),
             protocol: Arc::new(protocol),
             catalogs: Arc::new(catalogs),
             intents: Arc::new(intents),
             chain: Arc::new(chain),
-        })
+        };
+        // Somebody's own catalogs or intents stand in for those that the protocol names.
+        if overrides.catalogs.is_none() {
+            inputs.require_own_servers()?;
+        }
+        if overrides.intents.is_none() && overrides.catalogs.is_none() {
+            inputs.require_own_strata()?;
+        }
+        Ok(inputs)
+    }
+
+    /// Refuses catalogs and intents that are not those which the protocol names, as a lock must.
+    ///
+    /// # Errors
+    /// [`InputsError::Suite`].
+    pub fn require_own_suite(&self) -> Result<(), InputsError> {
+        self.require_own_servers()?;
+        self.require_own_strata()
+    }
+
+    fn require_own_servers(&self) -> Result<(), InputsError> {
+        let held: Vec<String> = self.catalogs.catalogs.iter().map(|catalog| catalog.server.to_string()).collect();
+        same("suites.tools.servers", &self.protocol.suites.tools.servers, "catalogs", &held)
+    }
+
+    fn require_own_strata(&self) -> Result<(), InputsError> {
+        let scored = self.intents.frames().iter().filter(|frame| !frame.dev).map(|frame| frame.stratum);
+        let held: Vec<String> =
+            scored.collect::<BTreeSet<_>>().into_iter().map(|stratum| stratum.name().to_owned()).collect();
+        same("suites.tools.strata", &self.protocol.suites.tools.strata, "intents", &held)
     }
 
     /// The inputs that a record keeps under `inputs/`.
@@ -148,6 +189,34 @@ impl Inputs {
     }
 }
 
+fn same(key: &'static str, named: &[String], of: &'static str, held: &[String]) -> Result<(), InputsError> {
+    if named == held {
+        return Ok(());
+    }
+    Err(InputsError::Suite { key, named: named.join(", "), of, held: held.join(", ") })
+}
+
 fn read(path: &Path) -> Result<String, InputsError> {
     fs::read_to_string(path).map_err(|source| InputsError::Read { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_protocol_that_names_other_servers_or_strata_than_there_are_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.toml");
+        for (from, to, key) in
+            [("\"time\"]", "\"time\", \"zoo\"]", "suites.tools.servers"), ("\"optional\", ", "", "suites.tools.strata")]
+        {
+            assert!(bench_protocol::spec::BUILT_IN.contains(from));
+            fs::write(&path, bench_protocol::spec::BUILT_IN.replacen(from, to, 1)).unwrap();
+            let message = Inputs::load(&Overrides { protocol: Some(path.clone()), ..Overrides::default() })
+                .unwrap_err()
+                .to_string();
+            assert!(message.contains(key) && message.contains("name these"), "{message}");
+        }
+    }
 }

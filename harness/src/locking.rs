@@ -1,5 +1,7 @@
 //! Computing what a lock holds: digests of everything that could change a result.
 
+mod fresh;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use bench_protocol::{
@@ -11,15 +13,22 @@ use crate::{
     arms::{Arm, ArmError, Scope, registry::Registry},
     inputs::Inputs,
     plan::{self, SuiteSeeds},
-    run::family::TaskSource,
+    run::{
+        family::TaskSource,
+        prepare::{RESULTS, TOOLS},
+    },
 };
 
-/// Computes all of a lock's digests. Generates both task lists of the protocol's primary seed.
+pub use fresh::{StaleLock, fresh};
+
+/// Computes all of a lock's digests. Generates the task lists of both suites for the protocol's primary and replication
+/// seeds.
 pub fn compute(inputs: &Inputs) -> anyhow::Result<LockDigests> {
     let protocol = &inputs.protocol;
     let seeds = SuiteSeeds::derive(protocol, &protocol.seeds.primary)?;
     let tools = TaskSource::tools(inputs, &seeds, None)?;
     let results = TaskSource::results(inputs, &seeds, protocol.suites.results.tasks)?;
+    let again = SuiteSeeds::derive(protocol, &protocol.seeds.replication)?;
     let prompts = Digest::of_parts([
         protocol.episode.system_prompt.as_bytes(),
         b"\0",
@@ -38,7 +47,11 @@ pub fn compute(inputs: &Inputs) -> anyhow::Result<LockDigests> {
         protocol: protocol.digest()?,
         catalogs: inputs.catalog_digests(),
         intents: inputs.intents_digest(),
-        tasks: BTreeMap::from([("tools".to_owned(), tools.digest()?), ("results".to_owned(), results.digest()?)]),
+        tasks: BTreeMap::from([(TOOLS.to_owned(), tools.digest()?), (RESULTS.to_owned(), results.digest()?)]),
+        replication_tasks: BTreeMap::from([
+            (TOOLS.to_owned(), TaskSource::tools(inputs, &again, None)?.digest()?),
+            (RESULTS.to_owned(), TaskSource::results(inputs, &again, protocol.suites.results.tasks)?.digest()?),
+        ]),
         prompts,
         surfaces,
         products: BTreeMap::new(),
@@ -63,4 +76,32 @@ pub fn surface_digest(arm: &dyn Arm, sources: Option<&BTreeSet<(String, String)>
         hasher.update(b"\n");
     }
     Ok(hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        inputs::Overrides,
+        run::prepare::{Prepared, RunSpec},
+    };
+
+    #[test]
+    fn the_replication_run_has_other_tasks_under_the_very_arms_that_the_lock_holds() {
+        let inputs = Inputs::load(&Overrides::default()).unwrap();
+        let locked = compute(&inputs).unwrap();
+        let spec = RunSpec::of(&inputs, &inputs.protocol.seeds.replication, &[], None).unwrap();
+        let prepared = Prepared::new(&inputs, &spec).unwrap();
+        for family in &prepared.families {
+            let sources = family.tasks.sources();
+            let sources = (!sources.is_empty()).then_some(&sources);
+            for arm in &family.arms {
+                let id = &arm.info().id.0;
+                assert_eq!(surface_digest(arm.as_ref(), sources).unwrap(), locked.surfaces[id], "{id}");
+            }
+            let suite = if family.kind.has_tools() { TOOLS } else { RESULTS };
+            assert_eq!(family.tasks.digest().unwrap(), locked.replication_tasks[suite]);
+            assert_ne!(locked.replication_tasks[suite], locked.tasks[suite]);
+        }
+    }
 }

@@ -23,7 +23,7 @@ pub struct SuiteSeeds {
     pub results: Seed,
     /// Of the order of arms within a task.
     pub schedule: Seed,
-    /// Of the warm-up trace.
+    /// Of the warm-up trace: the primary seed's in every run, since the replication tests the very same arms.
     pub warm_up: Seed,
     /// Of the sessions that planted-loss breaks.
     pub planted_loss: Seed,
@@ -41,12 +41,13 @@ impl SuiteSeeds {
     /// The seeds for a seed text, such as the protocol's primary one.
     pub fn derive(protocol: &Protocol, seed_text: &str) -> Result<Self, ProtocolError> {
         let canonical = protocol.canonical()?;
-        let seed = |purpose: &str| rng::derive_seed(&canonical, &format!("{seed_text}/{purpose}"));
+        let of = |text: &str, purpose: &str| rng::derive_seed(&canonical, &format!("{text}/{purpose}"));
+        let seed = |purpose: &str| of(seed_text, purpose);
         Ok(Self {
             tools: seed("tools"),
             results: seed("results"),
             schedule: seed("schedule"),
-            warm_up: seed("warm-up"),
+            warm_up: of(&protocol.seeds.primary, "warm-up"),
             planted_loss: seed("planted-loss"),
             sessions: seed("sessions"),
             cards: seed("cards"),

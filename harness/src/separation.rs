@@ -12,7 +12,7 @@ use std::{
 
 use bench_mock_model::Behaviour;
 use bench_results::record::EpisodeRecord;
-use bench_tasks::task::Stratum;
+use bench_tasks::{TasksError, task::Stratum};
 use serde::Serialize;
 
 use crate::{
@@ -88,6 +88,10 @@ impl Pair {
 /// The separation of names-only from raw.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Separation {
+    /// Tasks that were asked under each arm.
+    pub tasks: u64,
+    /// Tasks of the protocol's plan; more than were asked where the intents do not fill it.
+    pub planned: u64,
     /// All tasks with a right call.
     pub all: Pair,
     /// By stratum; abstain tasks are here only, since `lexical` always calls something.
@@ -114,12 +118,15 @@ pub struct Picked {
 }
 
 /// Runs the tool suite under both arms with the `lexical` model: the protocol's tasks, or as many as there are frames
-/// where the intents do not fill the protocol's plan.
+/// where a tool has too few of them for the protocol's plan.
 pub fn measure(inputs: &Inputs) -> anyhow::Result<Separation> {
     let spec = |tasks| RunSpec::of(inputs, &inputs.protocol.seeds.primary, &[NAMES_ONLY.to_owned()], tasks);
     let prepared = match Prepared::new(inputs, &spec(None)?) {
         Ok(prepared) => prepared,
-        Err(_) => Prepared::new(inputs, &spec(Some(frames(inputs)))?)?,
+        Err(error) if matches!(error.downcast_ref(), Some(TasksError::TooFewFrames { .. })) => {
+            Prepared::new(inputs, &spec(Some(frames(inputs)))?)?
+        }
+        Err(error) => return Err(error),
     };
     let model = Mock::new(Behaviour::Lexical, &inputs.protocol.mock, &prepared);
     let settings = Settings::of(&inputs.protocol);
@@ -140,7 +147,9 @@ pub fn measure(inputs: &Inputs) -> anyhow::Result<Separation> {
             .collect();
         offline::run(family, setting, &model, threads, &AtomicBool::new(false), &mut counts)?;
     }
-    Ok(counts.conclude(&inputs.protocol.arms.reference))
+    let suite = &inputs.protocol.suites.tools;
+    let asked = prepared.families.iter().map(|family| family.tasks.len()).sum();
+    Ok(counts.conclude(&inputs.protocol.arms.reference, asked, suite.tool_tasks + suite.abstain_tasks))
 }
 
 /// Scored frames that a plan for few tasks would take.
@@ -178,7 +187,7 @@ impl Listener for Counts {
 }
 
 impl Counts {
-    fn conclude(self, reference: &str) -> Separation {
+    fn conclude(self, reference: &str, tasks: u64, planned: u64) -> Separation {
         let mut strata: BTreeMap<Stratum, Pair> = BTreeMap::new();
         for ((stratum, arm), right) in self.right {
             let pair = strata.entry(stratum).or_default();
@@ -206,6 +215,44 @@ impl Counts {
         // Stable, so equally frequent ones stay in name order.
         confusions.sort_by_key(|picked| std::cmp::Reverse(picked.episodes));
         let points = all.selection_points();
-        Separation { all, strata, points, bound: BOUND_POINTS, separated: points >= BOUND_POINTS, confusions }
+        Separation {
+            tasks,
+            planned,
+            all,
+            strata,
+            points,
+            bound: BOUND_POINTS,
+            separated: points >= BOUND_POINTS,
+            confusions,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::Overrides;
+
+    #[test]
+    fn a_suite_with_too_few_frames_says_how_many_of_the_planned_tasks_were_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let frame = |id: &str, path: &str| {
+            format!(
+                "[[intent.frame]]\nid = \"{id}\"\nstratum = \"plain\"\nvoice = \"terse\"\ntext = \"status of {path}\"\n\
+                 gold = {{ repo_path = \"{path}\" }}\n"
+            )
+        };
+        let text = format!(
+            "server = \"git\"\nwriter = \"me\"\n[[intent]]\ntool = \"git_status\"\n{}{}",
+            frame("x", "/srv/app"),
+            frame("y", "/srv/other")
+        );
+        std::fs::write(folder.path().join("git-me.toml"), text).unwrap();
+        let own = Overrides { intents: Some(folder.path().to_owned()), ..Overrides::default() };
+        let inputs = Inputs::load(&own).unwrap();
+        let suite = &inputs.protocol.suites.tools;
+        let seen = measure(&inputs).unwrap();
+        assert_eq!((seen.tasks, seen.planned), (2, suite.tool_tasks + suite.abstain_tasks));
+        assert_eq!(seen.all.raw.tasks, 2);
     }
 }

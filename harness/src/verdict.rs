@@ -47,6 +47,26 @@ pub enum VerdictError {
         /// Its protocol.
         protocol: Digest,
     },
+    /// Runs of two locks.
+    #[error("run {run} ran under another lock than run {first}; a verdict rests on one lock")]
+    Lock {
+        /// The run.
+        run: String,
+        /// The run that it was held against.
+        first: String,
+    },
+    /// A run that could certify, on a model that the protocol does not name for its role.
+    #[error("run {run} is the {role} on {model}, the protocol names {expected}")]
+    Model {
+        /// The run.
+        run: String,
+        /// Its role.
+        role: &'static str,
+        /// Its model.
+        model: String,
+        /// The protocol's model for the role.
+        expected: String,
+    },
     /// Neither primary nor replication.
     #[error("run {run} ran on seed `{seed}`, which is neither the primary nor the replication seed of its protocol")]
     Seed {
@@ -87,7 +107,7 @@ pub struct Placed {
     pub role: Role,
     /// Its model.
     pub model: String,
-    /// Whether it can certify: live and confirmatory.
+    /// Whether it can certify: live, confirmatory, and of sizes that reach the planned power.
     pub can_certify: bool,
 }
 
@@ -150,12 +170,9 @@ fn because(protocol: &Protocol, placed: &[Placed]) -> Vec<String> {
             protocol.model.replication_id, protocol.seeds.replication
         ));
     }
-    all.extend(
-        placed
-            .iter()
-            .filter(|run| !run.can_certify)
-            .map(|run| format!("run {} is exploratory or answered by a scripted model: it certifies nothing", run.run)),
-    );
+    all.extend(placed.iter().filter(|run| !run.can_certify).map(|run| {
+        format!("run {} is exploratory, underpowered or answered by a scripted model: it certifies nothing", run.run)
+    }));
     all
 }
 
@@ -174,19 +191,27 @@ fn place(protocol: &Protocol, runs: &[Verified]) -> Result<Vec<Placed>, VerdictE
         } else {
             return Err(VerdictError::Seed { run: one.run.clone(), seed: seed.to_owned() });
         };
+        let lock = |one: &Verified| one.certificate.locks.first().map(|lock| lock.id.clone());
+        if lock(one) != lock(&runs[0]) {
+            return Err(VerdictError::Lock { run: one.run.clone(), first: runs[0].run.clone() });
+        }
+        let (word, expected) = match role {
+            Role::Primary => ("primary", &protocol.model.id),
+            Role::Replication => ("replication", &protocol.model.replication_id),
+        };
+        let can_certify = certificate.kind == RunKind::Live && certificate.confirmatory && !certificate.underpowered;
+        let asked = &certificate.model.asked;
+        if can_certify && asked != expected {
+            let (model, expected) = (asked.clone(), expected.clone());
+            return Err(VerdictError::Model { run: one.run.clone(), role: word, model, expected });
+        }
         let twin = placed.iter().zip(runs).find(|(other, run)| {
             other.role == role && run.certificate.families.keys().any(|kind| certificate.families.contains_key(kind))
         });
         if let Some((other, _)) = twin {
-            let role = if role == Role::Primary { "primary" } else { "replication" };
-            return Err(VerdictError::Twice { first: other.run.clone(), second: runs[at].run.clone(), role });
+            return Err(VerdictError::Twice { first: other.run.clone(), second: runs[at].run.clone(), role: word });
         }
-        placed.push(Placed {
-            run: one.run.clone(),
-            role,
-            model: certificate.model.asked.clone(),
-            can_certify: certificate.kind == RunKind::Live && certificate.confirmatory,
-        });
+        placed.push(Placed { run: one.run.clone(), role, model: certificate.model.asked.clone(), can_certify });
     }
     let primary = placed.iter().find(|run| run.role == Role::Primary).ok_or(VerdictError::NoPrimary)?;
     let same = placed.iter().find(|run| run.role == Role::Replication && run.model == primary.model);

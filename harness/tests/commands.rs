@@ -6,6 +6,11 @@ mod common;
 
 use std::fs;
 
+use bench_harness::{
+    inputs::{Inputs, Overrides},
+    ledger::{Event, Kind, Ledger, Run, RunId},
+};
+use bench_protocol::digest::Digest;
 use common::{bench, stderr, stdout};
 use serde_json::Value;
 
@@ -47,6 +52,29 @@ fn stats_refuses_counts_that_are_no_table() {
     assert!(message.contains("at least one task"), "{message}");
     let message = stderr(bench(folder.path()).args(["stats", "--table", "1,2,3,4", "--margin", "2"]), 2);
     assert!(message.contains("margin"), "{message}");
+}
+
+#[test]
+fn a_p_that_underflows_is_a_bound_and_only_silence_has_nothing_to_resample() {
+    let folder = folder();
+    let out = stdout(bench(folder.path()).args(["stats", "--table", "0,0,40000,0"]), 0);
+    assert!(out.contains("exact bootstrap           p  <1e-300") && !out.contains("nothing to resample"), "{out}");
+    let silent = stdout(bench(folder.path()).args(["stats", "--table", "40000,0,0,0"]), 0);
+    assert!(silent.contains("exact bootstrap           p  undefined (nothing to resample)"), "{silent}");
+}
+
+#[test]
+fn counts_that_nothing_exact_can_be_computed_for_are_refused_with_the_limit() {
+    let folder = folder();
+    for (arguments, limit) in [
+        (vec!["stats", "--table", "999999999,0,0,0"], "1000000"),
+        (vec!["stats", "--margins", "900000000,900000000,999999999"], "1000000"),
+        (vec!["power", "--n", "1000000000"], "200000"),
+        (vec!["power", "--margin", "0.0001"], "200000"),
+    ] {
+        let message = stderr(bench(folder.path()).args(&arguments), 2);
+        assert!(message.contains(limit), "{arguments:?}: {message}");
+    }
 }
 
 #[test]
@@ -109,6 +137,9 @@ fn intents_that_do_not_fill_the_locks_plan_run_all_the_same() {
         command
     };
     let message = stderr(&mut run("2"), 2);
+    assert!(message.contains("tasks of a single frame"), "{message}");
+    let live = ["--live", "--mock-server", "--base-url", "http://127.0.0.1:9", "--budget-usd", "1"];
+    let message = stderr(run("2").args(live), 2);
     assert!(message.contains("tasks of a single frame"), "{message}");
     let second = text.replace("id = \"x\"", "id = \"y\"").replace("/srv/app", "/srv/other");
     std::fs::write(intents.join("git-other.toml"), second).unwrap();
@@ -203,6 +234,56 @@ fn freezing_without_drift_is_refused() {
     let message = stderr(bench(folder.path()).args(args), 2);
     assert!(message.contains("nothing to freeze"), "{message}");
     assert_eq!(fs::read_dir(folder.path().join("locks")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_lock_that_misstates_its_power_is_refused() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("locks")).unwrap();
+    let stated = bench_protocol::spec::Protocol::built_in().unwrap().power.underpowered;
+    let text = bench_protocol::spec::BUILT_IN
+        .replace(&format!("underpowered = {stated}"), &format!("underpowered = {}", !stated));
+    fs::write(folder.path().join("p.toml"), text).unwrap();
+    let freeze = ["protocol", "freeze", "--reason", "other", "--data-seen", "no", "--locks", "locks"];
+    let message = stderr(bench(folder.path()).args(freeze).args(["--protocol", "p.toml"]), 2);
+    assert!(message.contains(&format!("state {stated}")) && message.contains("bench power"), "{message}");
+    assert_eq!(fs::read_dir(folder.path().join("locks")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_lock_that_hides_a_look_is_refused_before_its_simulation_is_read() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("locks")).unwrap();
+    let inputs = Inputs::load(&Overrides::default()).unwrap();
+    let run = Run {
+        id: RunId::parse("r7k2m9xq0").unwrap(),
+        lock: inputs.chain.current().unwrap().id().clone(),
+        tasks: None,
+        model: "m".to_owned(),
+        family: "levels".to_owned(),
+        kind: Kind::Exploratory,
+        arms: vec!["raw".to_owned()],
+        budget: 1,
+        prices: Digest::of(b"prices"),
+    };
+    let ledger = folder.path().join("results/ledger.jsonl");
+    Ledger::at(&ledger).append("2026-11-29T12:00:00Z", Event::Started, &run).unwrap();
+    let text = bench_protocol::spec::BUILT_IN.replace("max_turns = 8", "max_turns = 7");
+    fs::write(folder.path().join("p.toml"), &text).unwrap();
+    let freeze = |seen: &str| {
+        let arguments = ["protocol", "freeze", "--reason", "other", "--locks", "locks", "--protocol", "p.toml"];
+        stderr(bench(folder.path()).args(arguments).args(["--data-seen", seen]), 2)
+    };
+    let denied = freeze("no");
+    assert!(denied.contains("r7k2m9xq0") && denied.contains("--data-seen yes"), "{denied}");
+    let seeds = &inputs.protocol.seeds;
+    let text = text
+        .replace(&format!("\"{}\"", seeds.primary), "\"new\"")
+        .replace(&format!("\"{}\"", seeds.replication), "\"newer\"");
+    fs::write(folder.path().join("p.toml"), text).unwrap();
+    // Both are in order now; the committed simulation is of another protocol.
+    let unfit = freeze("yes");
+    assert!(unfit.contains("the simulation is of protocol") && unfit.contains("--simulation"), "{unfit}");
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn stats_explains_each_step_and_not_as_json() {
 }
 
 #[test]
-fn a_pilot_runs_on_dev_frames_alone_and_says_what_to_declare() {
+fn a_pilot_runs_on_dev_frames_alone_and_declares_nothing_of_a_scripted_model() {
     let folder = folder();
     let args = ["pilot", "--arms", "L0", "--per-frame", "2", "--json", "--threads"];
     let one = stdout(bench(folder.path()).args(args).arg("1"), 0);
@@ -152,6 +152,8 @@ fn a_pilot_runs_on_dev_frames_alone_and_says_what_to_declare() {
     assert_eq!(arms, ["L0", "raw-again"]);
     let declared = pilot["declare"]["discordance"].as_f64().unwrap();
     assert!(pilot["arms"].as_array().unwrap().iter().all(|arm| arm["discordance"].as_f64().unwrap() <= declared));
+    let text = stdout(bench(folder.path()).args(["pilot", "--arms", "L0"]), 0);
+    assert!(text.contains("a scripted model answered: do not declare these") && !text.contains("[power]"), "{text}");
     let refused = stderr(bench(folder.path()).args(["pilot", "--arms", "planted-loss"]), 2);
     assert!(refused.contains("no level of the protocol"), "{refused}");
 }

@@ -17,7 +17,7 @@ pub use drift::{Drift, drift};
 pub use error::LockError;
 pub use operating::{OperatingCharacteristics, OperatingPoint, SizePoint};
 
-use crate::digest::Digest;
+use crate::{digest::Digest, spec::Seeds};
 
 /// The format that this binary reads and writes.
 pub const SCHEMA: u32 = 1;
@@ -32,8 +32,11 @@ pub struct LockDigests {
     pub catalogs: BTreeMap<String, Digest>,
     /// All intent files.
     pub intents: Digest,
-    /// The generated task lists, by suite (`tools`, `results`).
+    /// The generated task lists of the primary seed, by suite (`tools`, `results`).
     pub tasks: BTreeMap<String, Digest>,
+    /// The generated task lists of the replication seed, by suite; empty in locks of early versions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub replication_tasks: BTreeMap<String, Digest>,
     /// The prompts of both suites.
     pub prompts: Digest,
     /// Every built-in arm's initial surface, by arm.
@@ -56,6 +59,9 @@ pub struct LockBody {
     pub reason: String,
     /// Whether outcomes under an earlier lock had been seen.
     pub data_seen: bool,
+    /// The seed texts, which must not be used again once outcomes were seen; none in locks of early versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<Seeds>,
     /// What it fixes.
     pub digests: LockDigests,
     /// Power and size of the rule, where computed.
@@ -87,6 +93,13 @@ struct SchemaProbe {
 #[derive(Deserialize)]
 struct SchemaField {
     schema: u32,
+}
+
+impl LockDigests {
+    /// All task lists: of both seeds and suites.
+    pub fn task_lists(&self) -> impl Iterator<Item = &Digest> {
+        self.tasks.values().chain(self.replication_tasks.values())
+    }
 }
 
 impl Lock {
@@ -161,6 +174,7 @@ pub(crate) mod tests {
             catalogs: one("git"),
             intents: Digest::of(b"intents"),
             tasks: one("tools"),
+            replication_tasks: BTreeMap::new(),
             prompts: Digest::of(b"prompts"),
             surfaces: one("raw"),
             products: BTreeMap::new(),
@@ -173,6 +187,7 @@ pub(crate) mod tests {
             parent: parent.map(|lock| lock.id().clone()),
             reason: reason.to_owned(),
             data_seen: false,
+            seeds: None,
             digests: digests(),
             operating_characteristics: None,
         })

@@ -14,7 +14,7 @@ use crate::{
             Truth, damage_power, exact_power, largest_discordance, largest_tolerated_loss, minimum_detectable_loss,
             sup_size,
         },
-        sample_size::{inflated, planning_deff, sample_size},
+        sample_size::{MAX_PLANNED, inflated, planning_deff, sample_size},
     },
 };
 
@@ -169,14 +169,27 @@ fn worth(a: &Assumptions, truth: Truth, deff: f64, n: u64) -> Result<Worth, Stat
     })
 }
 
+/// Whether the sizes of a protocol miss a target of its power: that of either suite's endpoints, under its own assumptions.
+///
+/// # Errors
+/// As [`plan`].
+pub fn underpowered(protocol: &Protocol) -> Result<bool, StatsError> {
+    let misses = |a: Assumptions| -> Result<bool, StatsError> {
+        let (n, truth) = (a.n.unwrap_or(0), Truth::new(a.discordance, a.difference)?);
+        let effective = effective(n, planning_deff(a.cluster_size.max(1.0), 0.0, a.rho))?;
+        Ok(exact_power(effective, truth, a.margin, a.alpha) < a.target)
+    };
+    Ok(misses(Assumptions::of(protocol)?)? || misses(Assumptions::of_results(protocol)?)?)
+}
+
 /// As many independent tasks are worth as much as `n` nested ones.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of tasks, at least 1")]
 fn effective(n: u64, deff: f64) -> Result<u64, StatsError> {
     if n == 0 {
         return Err(StatsError::NoTasks);
     }
-    if n > crate::stats::table::MAX_TASKS {
-        return Err(StatsError::TooManyTasks { found: n.into(), limit: crate::stats::table::MAX_TASKS });
+    if n > MAX_PLANNED {
+        return Err(StatsError::PlanTooLarge { needed: n, limit: MAX_PLANNED });
     }
     Ok((n as f64 / deff).floor().max(1.0) as u64)
 }
@@ -251,6 +264,27 @@ mod tests {
         assert!(planned.power >= 0.95 && planned.joint_at_least >= 0.90, "{planned:?}");
         assert!(shorter.power < 0.90, "{shorter:?}");
         assert!(planned.largest_discordance.unwrap() > 0.05 && shorter.largest_discordance.unwrap() < 0.05);
+    }
+
+    #[test]
+    fn more_tasks_than_a_plan_is_computed_for_are_refused() {
+        let mut assumed = assumptions(0.05, 0.95, 1.0, 0.0);
+        assumed.n = Some(1_000_000_000);
+        assert!(matches!(plan(&assumed), Err(StatsError::PlanTooLarge { needed: 1_000_000_000, .. })));
+    }
+
+    #[test]
+    fn a_protocol_is_underpowered_where_either_suite_misses_its_target() {
+        let sized = |frames: u32, tasks: u32, results: u64| {
+            let mut protocol = Protocol::built_in().unwrap();
+            let suite = &mut protocol.suites.tools;
+            (suite.frames_per_tool, suite.tasks_per_frame) = (frames, tasks);
+            suite.tool_tasks = 78 * u64::from(frames * tasks);
+            protocol.suites.results.tasks = results;
+            underpowered(&protocol).unwrap()
+        };
+        assert!(!sized(12, 2, 630));
+        assert!(sized(6, 3, 630) && sized(12, 2, 300));
     }
 
     #[test]

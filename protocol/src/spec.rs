@@ -5,7 +5,12 @@ use std::{collections::BTreeSet, fmt, str::FromStr};
 use serde::{Deserialize, Serialize, de::Error as _};
 use thiserror::Error;
 
-use crate::{ProtocolError, digest::Digest, stats::Margin};
+use crate::{
+    ProtocolError,
+    digest::Digest,
+    stats::Margin,
+    verdict::{Endpoint, FamilyKind},
+};
 
 /// The protocol compiled into the binary.
 pub const BUILT_IN: &str = include_str!("../protocol.toml");
@@ -144,7 +149,7 @@ pub struct ResultSuite {
 }
 
 /// Seed texts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seeds {
     /// Of the primary run.
@@ -173,14 +178,14 @@ pub struct Arms {
     pub results_controls: Vec<String>,
 }
 
-/// Endpoints per suite.
+/// Endpoints per suite: those that the rule tests, and no others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoints {
     /// Co-primaries of the tool suite.
-    pub tools: Vec<String>,
+    pub tools: Vec<Endpoint>,
     /// Of the result suite.
-    pub results: Vec<String>,
+    pub results: Vec<Endpoint>,
 }
 
 /// Margin, level, tests.
@@ -198,9 +203,25 @@ pub struct TestRule {
     /// Resamples of the reported cluster bootstrap.
     pub cluster_bootstrap_resamples: u32,
     /// How the levels share one error rate.
-    pub multiplicity_levels: String,
+    pub multiplicity_levels: LevelOrder,
     /// How external products share one error rate.
-    pub multiplicity_products: String,
+    pub multiplicity_products: ProductOrder,
+}
+
+/// How the levels share one error rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LevelOrder {
+    /// Each level only after the one before it was certified.
+    FixedSequence,
+}
+
+/// How external products share one error rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProductOrder {
+    /// Holm's step-down procedure.
+    Holm,
 }
 
 /// Planning assumptions.
@@ -231,30 +252,80 @@ pub struct Guards {
     pub assay_floor: Decimal,
     /// Two-sided level at which two raw passes differ.
     pub noise_alpha: Decimal,
-    /// Name of the harm guard.
-    pub harm: String,
-    /// Name of the abstain guard.
-    pub abstain: String,
+    /// The harm guard.
+    pub harm: HarmTest,
+    /// The abstain guard.
+    pub abstain: AbstainTest,
     /// planted-loss rejects this many margins of all sessions.
     pub planted_loss_margins: u32,
     /// An arm with a larger share of infrastructure-missing pairs is not evaluated.
     pub infrastructure_missing_limit: Decimal,
 }
 
+/// The test of the harm guard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HarmTest {
+    /// One-sided exact McNemar test per tool, by Holm over tools.
+    McnemarPerToolHolm,
+}
+
+/// The test of the abstain guard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AbstainTest {
+    /// One-sided exact McNemar test over abstain tasks.
+    McnemarExact,
+}
+
 /// Missing data and retries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Missing {
-    /// Name of the primary imputation.
-    pub rule: String,
+    /// The primary imputation.
+    pub rule: MissingRule,
     /// Missing episodes are re-asked until fewer than this share are missing.
     pub reask_until_below: Decimal,
-    /// Printed sensitivities.
-    pub sensitivities: Vec<String>,
+    /// Printed sensitivities: all that there are.
+    pub sensitivities: Vec<MissingReading>,
     /// Tries where nothing can have been billed.
     pub tries_not_billed: u32,
     /// Tries where something may have been billed.
     pub tries_maybe_billed: u32,
+}
+
+/// The primary imputation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingRule {
+    /// Arm missing = wrong, reference missing = right.
+    WorstCase,
+}
+
+impl MissingRule {
+    /// Its name, as written in the protocol.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WorstCase => "worst-case",
+        }
+    }
+}
+
+/// A reading of missing outcomes that is printed beside the primary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingReading {
+    /// Pairs that lack an outcome are left out.
+    CompletePairs,
+    /// Missing is wrong on both sides.
+    BothWrong,
+    /// How many of the arm's missing outcomes would have to be wrong to lose the verdict.
+    TippingPoint,
+}
+
+impl MissingReading {
+    /// All of them, in the order of printing.
+    pub const ALL: [Self; 3] = [Self::CompletePairs, Self::BothWrong, Self::TippingPoint];
 }
 
 /// The rules of one episode.
@@ -439,6 +510,21 @@ impl Protocol {
         if !self.suites.tools.servers.is_sorted() {
             return Err(("suites.tools.servers", "the servers are not in name order".to_owned()));
         }
+        for (key, found, kind) in [
+            ("endpoints.tools", &self.endpoints.tools, FamilyKind::Levels),
+            ("endpoints.results", &self.endpoints.results, FamilyKind::Results),
+        ] {
+            if found != kind.endpoints() {
+                let tested: Vec<&str> = kind.endpoints().iter().map(|endpoint| endpoint.name()).collect();
+                return Err((key, format!("the rule tests {}, in this order", tested.join(", "))));
+            }
+        }
+        if self.missing.sensitivities != MissingReading::ALL {
+            return Err((
+                "missing.sensitivities",
+                "complete-pairs, both-wrong and tipping-point are printed, in this order".to_owned(),
+            ));
+        }
         Ok(())
     }
 }
@@ -460,6 +546,24 @@ mod tests {
         let text = BUILT_IN.replace("alpha = \"0.05\"", "alpha = \"0.05\"\nalhpa = \"0.05\"");
         let message = Protocol::parse(&text, "p.toml").unwrap_err().to_string();
         assert!(message.contains("alhpa") && message.contains("p.toml"), "{message}");
+    }
+
+    #[test]
+    fn a_choice_that_the_rule_does_not_follow_is_refused() {
+        for (from, to, sign) in [
+            ("multiplicity_levels = \"fixed-sequence\"", "multiplicity_levels = \"holm\"", "fixed-sequence"),
+            ("multiplicity_products = \"holm\"", "multiplicity_products = \"none\"", "holm"),
+            ("harm = \"mcnemar-per-tool-holm\"", "harm = \"none\"", "mcnemar-per-tool-holm"),
+            ("abstain = \"mcnemar-exact\"", "abstain = \"none\"", "mcnemar-exact"),
+            ("rule = \"worst-case\"", "rule = \"complete-pairs\"", "worst-case"),
+            ("sensitivities = [\"complete-pairs\", ", "sensitivities = [", "missing.sensitivities"),
+            ("tools = [\"selection\", \"arguments\"]", "tools = [\"arguments\"]", "endpoints.tools"),
+            ("results = [\"answer\"]", "results = [\"selection\"]", "endpoints.results"),
+        ] {
+            assert!(BUILT_IN.contains(from), "{from}");
+            let message = Protocol::parse(&BUILT_IN.replacen(from, to, 1), "p.toml").unwrap_err().to_string();
+            assert!(message.contains("p.toml") && message.contains(sign), "{to}: {message}");
+        }
     }
 
     #[test]

@@ -331,6 +331,9 @@ pub struct FreezeArgs {
     /// Output of `bench simulate --json` for this protocol; by default the one compiled in.
     #[arg(long, value_name = "FILE")]
     pub simulation: Option<PathBuf>,
+    /// The ledger of live runs: after a look at the tasks of a lock, the next one needs new seeds.
+    #[arg(long, value_name = "FILE", default_value = "results/ledger.jsonl")]
+    pub ledger: PathBuf,
 }
 
 /// Yes or no.

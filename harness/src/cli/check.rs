@@ -49,12 +49,7 @@ pub(super) fn run(args: &RunArgs, global: &GlobalArgs, inputs: &Inputs, output: 
         return Err(Failure::usage(format!("--require {arm}: that arm is not part of this run")));
     }
     let prepared = Prepared::new(inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
-    if let Some(family) = prepared.families.iter().find(|family| !family.tasks.has_two_frames()) {
-        return Err(Failure::usage(format!(
-            "the {} suite would ask tasks of a single frame, and a difference is judged between frames; ask for more with --tasks, or write a second frame",
-            if family.kind.has_tools() { "tools" } else { "results" }
-        )));
-    }
+    prepared.require_two_frames().map_err(|error| Failure::new(exit::USAGE, error))?;
     // Other inputs are not the lock's: there is nothing to hold against it, and they need not fill its plan.
     let lock = if global.overrides().any() { None } else { current_lock(inputs, output)? };
     let whole = spec == RunSpec::of(inputs, &inputs.protocol.seeds.primary, &[], None)?;

@@ -9,6 +9,7 @@ mod definitions;
 mod doctor;
 mod explain;
 mod failure;
+mod freeze;
 mod import;
 mod live;
 mod mock_server;
@@ -87,7 +88,7 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
         Some(Command::Stats(args)) => stats::run(args, &inputs.protocol, output),
         Some(Command::Power(args)) => power::run(args, &inputs.protocol, output),
         Some(Command::Simulate(args)) => simulate::run(args, &inputs, output),
-        Some(Command::Pilot(args)) => pilot::run(args, &inputs, output),
+        Some(Command::Pilot(args)) => pilot::run(args, &cli.global, &inputs, output),
         Some(Command::Protocol(args)) => protocol::run(args, &inputs, output),
         Some(Command::Verify(args)) => verify::run(args, output),
         Some(Command::Report(args)) => report::run(args, output),

@@ -6,6 +6,7 @@ use bench_protocol::{
     plan::{Assumptions, Curve, Plan, curves, plan},
     simulate::{Layout, Outlook, Scenario, Simulator, table::outlooks},
     spec::{Decimal, Protocol},
+    stats::sample_size::MAX_PLANNED,
 };
 use serde::Serialize;
 
@@ -154,12 +155,13 @@ fn truths(assumptions: &Assumptions) -> Vec<(f64, f64)> {
     all.into_iter().map(|discordance| (discordance, assumptions.difference)).collect()
 }
 
-/// Numbers of tasks up to twice what is planned or needed.
+/// Numbers of tasks up to twice what is planned or needed, within what a plan is computed for.
 fn sizes(plan: &Plan, points: u64) -> Vec<u64> {
     let planned = plan.at_n.as_ref().map_or(0, |worth| worth.n);
     let needed = plan.sizes.map_or(0, |sizes| sizes.nested);
     let top = if planned > 0 { planned } else { needed }.max(100);
-    (1..=points).map(|step| (2 * top * step).div_ceil(points)).collect()
+    let last = (2 * top).min(MAX_PLANNED);
+    (1..=points).map(|step| (last * step).div_ceil(points)).collect()
 }
 
 fn print(report: &Report, output: &mut Output) -> Result<(), Failure> {

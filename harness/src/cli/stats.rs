@@ -112,7 +112,12 @@ fn print_table(report: &TableReport, margin: Margin, alpha: Alpha, output: &mut 
     writeln!(
         out,
         "exact bootstrap           p  {}   percentile {}",
-        p_text(report.bootstrap_exact.p_lower),
+        // Its 0 says nothing of the truth where no discordant pair was seen, which is why it never decides alone.
+        if report.loss + report.gain == 0 {
+            "undefined (nothing to resample)".to_owned()
+        } else {
+            p_text(report.bootstrap_exact.p_lower)
+        },
         interval(&report.bootstrap_exact.percentile_ci)
     )?;
     writeln!(out, "Newcombe, method 10       {}", interval(&report.newcombe10))?;
@@ -130,11 +135,10 @@ pub(super) fn interval(interval: &Interval) -> String {
     format!("[{:+.5}, {:+.5}]", interval.lower, interval.upper)
 }
 
-/// A p-value for people. The bootstrap's is 0 where no discordant pair was seen: that says nothing of the truth, which
-/// is why it never decides alone, and it is not printed as 0.
+/// A p-value for people. One that underflows is printed as a bound, never as 0.
 pub(super) fn p_text(p: f64) -> String {
-    if p <= 0.0 {
-        "undefined (nothing to resample)".to_owned()
+    if p < 1e-300 {
+        "<1e-300".to_owned()
     } else if p < 1e-6 {
         format!("{p:.1e}")
     } else {

@@ -166,7 +166,13 @@ fn print_difficulty(difficulty: &Difficulty, output: &mut Output) -> Result<(), 
 
 fn print_separation(separation: &Separation, output: &mut Output) -> Result<(), Failure> {
     let out = output.product();
-    writeln!(out, "the `lexical` model, right tool in % of tasks:")?;
+    let short =
+        if separation.tasks < separation.planned { "; some tool has too few frames for the others" } else { "" };
+    writeln!(
+        out,
+        "the `lexical` model on {} of {} planned tasks{short}; right tool in % of tasks:",
+        separation.tasks, separation.planned
+    )?;
     writeln!(out, "  {:<14} {:>6} {:>7} {:>11} {:>7}", "", "tasks", "raw", "names-only", "points")?;
     let share = |count: u64, tasks: u64| 100.0 * count as f64 / tasks.max(1) as f64;
     let strata = separation.strata.iter().map(|(stratum, pair)| (stratum.name(), pair));

@@ -1,6 +1,6 @@
 //! The chain of entries and its rules, without a file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bench_protocol::digest::Digest;
 
@@ -31,20 +31,30 @@ impl Chain {
         self.runs.values().map(|&(start, last)| (&self.entries[start], self.entries[last].event))
     }
 
-    /// The confirmatory run of this lock, model and family, however it went.
-    pub fn second_look(&self, lock: &Digest, model: &str, family: &str) -> Option<&Entry> {
+    /// The confirmatory run of this model and family under this lock, or on this task list under another one, however it
+    /// went.
+    pub fn second_look(&self, lock: &Digest, tasks: Option<&Digest>, model: &str, family: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| {
             entry.event == Event::Started
                 && entry.kind == Kind::Confirmatory
-                && entry.lock == *lock
+                && entry.looks_at(lock, tasks)
                 && entry.model == model
                 && entry.family == family
         })
     }
 
-    /// The first exploratory look at this lock's tasks.
-    pub fn seen(&self, lock: &Digest) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.event == Event::Seen && entry.lock == *lock)
+    /// The first exploratory look at this lock or this task list.
+    pub fn seen(&self, lock: &Digest, tasks: Option<&Digest>) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.event == Event::Seen && entry.looks_at(lock, tasks))
+    }
+
+    /// The first run, of whatever kind, that was started or showed results under one of these locks or on one of these
+    /// task lists.
+    pub fn first_look(&self, locks: &BTreeSet<&Digest>, tasks: &BTreeSet<&Digest>) -> Option<&Entry> {
+        self.entries.iter().find(|entry| {
+            matches!(entry.event, Event::Started | Event::Seen)
+                && (locks.contains(&entry.lock) || entry.tasks.as_ref().is_some_and(|own| tasks.contains(own)))
+        })
     }
 
     /// The entry that would follow, if the rules permit it.
@@ -87,12 +97,14 @@ impl Chain {
             (Event::Started, Some(_)) => Err(ChainError::Reused { run }),
             (Event::Started, None) => match entry.kind {
                 Kind::Exploratory => Ok(()),
-                Kind::Confirmatory => match self.second_look(&entry.lock, &entry.model, &entry.family) {
-                    Some(earlier) => {
-                        Err(ChainError::SecondLook { earlier: earlier.run.clone(), at: earlier.at.clone() })
+                Kind::Confirmatory => {
+                    match self.second_look(&entry.lock, entry.tasks.as_ref(), &entry.model, &entry.family) {
+                        Some(earlier) => {
+                            Err(ChainError::SecondLook { earlier: earlier.run.clone(), at: earlier.at.clone() })
+                        }
+                        None => Ok(()),
                     }
-                    None => Ok(()),
-                },
+                }
             },
             (event, None) => Err(ChainError::NotStarted { run, event }),
             (event, Some(&(start, last))) => {
@@ -129,6 +141,7 @@ mod tests {
         Run {
             id: RunId::parse(id).unwrap(),
             lock: Digest::of(b"lock"),
+            tasks: None,
             model: "claude-haiku-4-5-20251001".to_owned(),
             family: "levels".to_owned(),
             kind,
@@ -160,8 +173,28 @@ mod tests {
         ] {
             assert!(chain.next(AT, Event::Started, &other).is_ok());
         }
-        assert_eq!(chain.second_look(&first.lock, &first.model, "levels").unwrap().run, first.id);
-        assert!(chain.second_look(&first.lock, &first.model, "results").is_none());
+        assert_eq!(chain.second_look(&first.lock, None, &first.model, "levels").unwrap().run, first.id);
+        assert!(chain.second_look(&first.lock, None, &first.model, "results").is_none());
+    }
+
+    #[test]
+    fn the_same_tasks_under_another_lock_are_a_second_look() {
+        let tasks = Digest::of(b"tasks");
+        let mut chain = Chain::default();
+        let first = Run { tasks: Some(tasks.clone()), ..run("r00000000", Kind::Confirmatory) };
+        append(&mut chain, Event::Started, &first).unwrap();
+        let frozen_anew =
+            Run { id: RunId::parse("r11111111").unwrap(), lock: Digest::of(b"another lock"), ..first.clone() };
+        let refused = append(&mut chain, Event::Started, &frozen_anew).unwrap_err();
+        assert!(matches!(refused, ChainError::SecondLook { earlier, .. } if earlier == first.id));
+        let fresh = Run { tasks: Some(Digest::of(b"other tasks")), ..frozen_anew };
+        append(&mut chain, Event::Started, &fresh).unwrap();
+        let look = |lock: &[u8], tasks: &Digest| {
+            chain.first_look(&[&Digest::of(lock)].into(), &[tasks].into()).map(|entry| entry.run.clone())
+        };
+        assert_eq!(look(b"a third lock", &tasks), Some(first.id));
+        assert_eq!(look(b"another lock", &Digest::of(b"newest")), Some(fresh.id));
+        assert_eq!(look(b"a third lock", &Digest::of(b"newest")), None);
     }
 
     #[test]
@@ -186,10 +219,10 @@ mod tests {
         let mut chain = Chain::default();
         let look = run("r00000000", Kind::Exploratory);
         append(&mut chain, Event::Started, &look).unwrap();
-        assert!(chain.seen(&look.lock).is_none());
+        assert!(chain.seen(&look.lock, None).is_none());
         append(&mut chain, Event::Seen, &look).unwrap();
         append(&mut chain, Event::Finished, &look).unwrap();
-        assert_eq!(chain.seen(&look.lock).unwrap().run, look.id);
+        assert_eq!(chain.seen(&look.lock, None).unwrap().run, look.id);
     }
 
     #[test]

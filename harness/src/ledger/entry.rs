@@ -39,7 +39,7 @@ impl fmt::Display for Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// It can certify; one per lock, model and family.
+    /// It can certify; one per lock or task list, model and family.
     Confirmatory,
     /// It can never certify.
     Exploratory,
@@ -52,6 +52,8 @@ pub struct Run {
     pub id: RunId,
     /// Digest that names the lock.
     pub lock: Digest,
+    /// Digest of its task list: the same tasks under another lock are no fresh ones.
+    pub tasks: Option<Digest>,
     /// Model asked for.
     pub model: String,
     /// Which family of tests: `levels`, `results`, `products`, …
@@ -95,13 +97,16 @@ pub struct Entry {
     pub budget: u64,
     /// The run's prices.
     pub prices: Digest,
+    /// Digest of the run's task list; none in entries of early versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Digest>,
 }
 
 impl Entry {
     /// An entry for something that happened to a run.
     pub fn new(n: u64, prev: Option<Digest>, at: &str, event: Event, run: &Run) -> Self {
-        let Run { id, lock, model, family, kind, arms, budget, prices } = run.clone();
-        Self { n, prev, at: at.to_owned(), event, run: id, lock, model, family, kind, arms, budget, prices }
+        let Run { id, lock, tasks, model, family, kind, arms, budget, prices } = run.clone();
+        Self { n, prev, at: at.to_owned(), event, run: id, lock, model, family, kind, arms, budget, prices, tasks }
     }
 
     /// The bytes that are hashed, and written as a line.
@@ -114,7 +119,13 @@ impl Entry {
         Ok(Digest::of(&self.canonical()?))
     }
 
-    /// True where both entries speak of one undertaking. The budget may have been raised.
+    /// True where the run is under this lock or asks this task list.
+    pub(super) fn looks_at(&self, lock: &Digest, tasks: Option<&Digest>) -> bool {
+        self.lock == *lock || (tasks.is_some() && self.tasks.as_ref() == tasks)
+    }
+
+    /// True where both entries speak of one undertaking. The budget may have been raised, and entries of early versions
+    /// lack the tasks.
     pub(super) fn same_run(&self, other: &Self) -> bool {
         self.run == other.run
             && self.lock == other.lock

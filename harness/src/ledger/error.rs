@@ -62,7 +62,7 @@ pub enum ChainError {
     },
     /// The one look has been taken.
     #[error(
-        "a confirmatory run of this lock, model and family is in the ledger already: {earlier}, started {at}; \
+        "a confirmatory run of this model and family under this lock or on its tasks is in the ledger already: {earlier}, started {at}; \
          resume it with `bench resume {earlier}`, or run with `--exploratory`"
     )]
     SecondLook {

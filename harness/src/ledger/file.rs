@@ -103,6 +103,7 @@ mod tests {
         Run {
             id: RunId::parse(id).unwrap(),
             lock: Digest::of(b"lock"),
+            tasks: None,
             model: "m".to_owned(),
             family: "levels".to_owned(),
             kind,

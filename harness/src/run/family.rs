@@ -11,7 +11,7 @@ use bench_protocol::{
 use bench_tasks::{
     TasksError,
     catalog::Catalogs,
-    generate::Generator,
+    generate::{FrameSet, Generator, Plan},
     results_suite::{ResultGenerator, ResultTask},
     task::{Task, TaskId},
 };
@@ -95,6 +95,19 @@ impl TaskSource {
         if plan.allow_incomplete && inputs.intents.abstain().all(|frame| frame.dev) {
             plan.tool_tasks += std::mem::take(&mut plan.abstain_tasks);
         }
+        Generator::new(&inputs.intents, &inputs.catalogs, seeds.tools, plan).map(Box::new).map(Self::Tools)
+    }
+
+    /// `n` tasks made from dev frames, which no scored task is ever made from.
+    pub fn dev(inputs: &Inputs, seeds: &SuiteSeeds, n: u64) -> Result<Self, TasksError> {
+        let plan = Plan {
+            tool_tasks: n,
+            abstain_tasks: 0,
+            frames_per_tool: usize::MAX,
+            abstain_frames: 0,
+            frames: FrameSet::Dev,
+            allow_incomplete: true,
+        };
         Generator::new(&inputs.intents, &inputs.catalogs, seeds.tools, plan).map(Box::new).map(Self::Tools)
     }
 

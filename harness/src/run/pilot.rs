@@ -1,24 +1,24 @@
 //! A pilot: raw twice, and levels beside it, on dev frames, which no scored task is ever made from. It estimates what a
 //! protocol assumes, and nothing in it can be confirmed or tested.
 
-use std::{num::NonZeroUsize, sync::atomic::AtomicBool};
+use std::{collections::BTreeMap, num::NonZeroUsize, sync::atomic::AtomicBool};
 
-use bench_protocol::{stats::Alpha, verdict::FamilyKind};
-use bench_results::analysis::{Accumulator, Pilot, Reporting};
-use bench_tasks::generate::{FrameSet, Generator, Plan};
+use bench_protocol::stats::Alpha;
+use bench_results::{
+    analysis::{Accumulator, Pilot, Reporting},
+    record::{Record, SuiteRun, Tail},
+};
 
 use super::{
     events::{Event, Listener},
-    family::{Family, TaskSource},
-    live::schedule::Planned,
+    family::Family,
+    live::{folder, schedule::Planned},
     offline::{self, InProcessModel, Setting},
-    prepare::Prepared,
+    prepare::{Prepared, RunSpec, TOOLS},
 };
 use crate::{
-    arms::registry::Registry,
     conclude,
     inputs::Inputs,
-    plan::{self, SuiteSeeds},
     wire::{Settings, anthropic::Anthropic},
 };
 
@@ -33,22 +33,15 @@ pub struct PilotSpec {
     pub seed: String,
 }
 
-/// The family of a pilot, ready to run; a model is made for it, since a scripted one needs its answer key.
+/// What a pilot runs, as a record says it: `per_frame` tasks of every dev frame.
 ///
 /// # Errors
 /// A level that the protocol does not have, or no dev frame.
-pub fn prepare(inputs: &Inputs, spec: &PilotSpec) -> anyhow::Result<Prepared> {
+pub fn spec(inputs: &Inputs, pilot: &PilotSpec) -> anyhow::Result<RunSpec> {
     let protocol = &inputs.protocol;
-    if let Some(unknown) = spec.levels.iter().find(|level| !protocol.arms.levels.contains(level)) {
+    if let Some(unknown) = pilot.levels.iter().find(|level| !protocol.arms.levels.contains(level)) {
         anyhow::bail!("`{unknown}` is no level of the protocol; it has {}", protocol.arms.levels.join(", "));
     }
-    let seeds = SuiteSeeds::derive(protocol, &format!("{}/{}", protocol.seeds.primary, spec.seed))?;
-    let context = plan::arm_context(inputs, &seeds);
-    let registry = Registry::new(&context)?;
-    let again = protocol.arms.controls.iter().filter(|control| *control == "raw-again");
-    let levels = protocol.arms.levels.iter().filter(|level| spec.levels.contains(level));
-    let arms = std::iter::once(&protocol.arms.reference).chain(levels).chain(again);
-    let arms = arms.map(|id| Ok(registry.build(id)?)).collect::<anyhow::Result<Vec<_>>>()?;
     let frames = inputs
         .catalogs
         .tools()
@@ -56,25 +49,20 @@ pub fn prepare(inputs: &Inputs, spec: &PilotSpec) -> anyhow::Result<Prepared> {
         .filter(|frame| frame.dev)
         .count();
     anyhow::ensure!(frames > 0, "the intents have no dev frame: a pilot on scored frames would spoil them");
-    let plan = Plan {
-        tool_tasks: frames as u64 * u64::from(spec.per_frame),
-        abstain_tasks: 0,
-        frames_per_tool: usize::MAX,
-        abstain_frames: 0,
-        frames: FrameSet::Dev,
-        allow_incomplete: true,
+    let again = protocol.arms.controls.iter().filter(|control| *control == "raw-again");
+    let levels = protocol.arms.levels.iter().filter(|level| pilot.levels.contains(level));
+    let suite = SuiteRun {
+        tasks: frames as u64 * u64::from(pilot.per_frame),
+        seed: format!("{}/{}", protocol.seeds.primary, pilot.seed),
+        dev: true,
     };
-    let generator = Generator::new(&inputs.intents, &inputs.catalogs, seeds.tools, plan)?;
-    let family = Family {
-        kind: FamilyKind::Levels,
-        tasks: TaskSource::Tools(Box::new(generator)),
-        arms,
-        schedule_seed: seeds.schedule,
-    };
-    Ok(Prepared { families: vec![family], registry, seeds, context })
+    Ok(RunSpec {
+        arms: std::iter::once(&protocol.arms.reference).chain(levels).chain(again).cloned().collect(),
+        suites: BTreeMap::from([(TOOLS.to_owned(), suite)]),
+    })
 }
 
-/// Runs a pilot against a model and estimates.
+/// Runs a pilot against a scripted model and estimates.
 ///
 /// # Errors
 /// Of the model, or of the analysis.
@@ -85,15 +73,45 @@ pub fn run(
     threads: NonZeroUsize,
 ) -> anyhow::Result<Pilot> {
     let protocol = &inputs.protocol;
-    let family = prepared.families.first().ok_or_else(|| anyhow::anyhow!("a pilot without a family"))?;
+    let family = family(prepared)?;
     let mut counting = Counting(conclude::accumulator(inputs, prepared, family, &Planned::default())?);
     let settings = Settings::of(protocol);
     let setting = Setting { protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings };
     offline::run(family, setting, model, threads, &AtomicBool::new(false), &mut counting)?;
+    estimate(inputs, prepared, &counting.0)
+}
+
+/// Estimates from the record of a live pilot that is complete.
+///
+/// # Errors
+/// A record that is none of a live pilot, or that does not fit its own inputs.
+pub fn of_record(record: &Record) -> anyhow::Result<(Inputs, Pilot)> {
+    let folder = record.folder();
+    let manifest = record.manifest();
+    anyhow::ensure!(manifest.is_pilot() && manifest.complete, "{}: not a complete pilot", folder.display());
+    let inputs = Inputs::of_record(&record.inputs())?;
+    let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
+    let prepared = Prepared::new(&inputs, &spec)?;
+    let family = family(&prepared)?;
+    let terms = folder::terms(folder)?.ok_or_else(|| anyhow::anyhow!("{}: not a live run", folder.display()))?;
+    let mut counted = conclude::accumulator(&inputs, &prepared, family, &terms.planned(&inputs, family))?;
+    for episode in record.episodes(Tail::Report)? {
+        counted.push(&episode?)?;
+    }
+    let pilot = estimate(&inputs, &prepared, &counted)?;
+    Ok((inputs, pilot))
+}
+
+fn family(prepared: &Prepared) -> anyhow::Result<&Family> {
+    prepared.families.first().ok_or_else(|| anyhow::anyhow!("a pilot without a family"))
+}
+
+fn estimate(inputs: &Inputs, prepared: &Prepared, counted: &Accumulator) -> anyhow::Result<Pilot> {
+    let protocol = &inputs.protocol;
     let alpha = Alpha::new(protocol.test.alpha.value())?;
     // Nothing that is resampled is printed.
     let reporting = Reporting { alpha, resamples: 1, seed: prepared.seeds.bootstrap };
-    let analysis = counting.0.finish(protocol.test.margin, &reporting)?;
+    let analysis = counted.finish(protocol.test.margin, &reporting)?;
     Pilot::of(&analysis, alpha).ok_or_else(|| anyhow::anyhow!("the pilot has no pair to estimate from"))
 }
 

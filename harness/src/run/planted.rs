@@ -6,6 +6,7 @@
 //! has the locked sizes.
 
 use std::{
+    fmt,
     num::NonZeroUsize,
     sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
     thread,
@@ -32,10 +33,17 @@ use crate::{
 /// The level that loses.
 const LEVEL: &str = "L0";
 /// Margin of the small runs, and what the level truly loses.
-const MARGIN: &str = "0.05";
+pub const MARGIN: &str = "0.05";
 const MARGIN_PPM: u32 = 50_000;
-/// Tasks per frame.
-const TASKS: u32 = 3;
+
+/// Sizes of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Frames of each tool.
+    pub frames_per_tool: u32,
+    /// Tasks of each frame.
+    pub tasks_per_frame: u32,
+}
 
 /// How losses come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -47,6 +55,8 @@ pub enum Planted {
     Independent,
     /// Shared within frames, correlation 0.5.
     Frames,
+    /// Shared within frames, correlation 0.9: a frame is lost as a whole or not at all, nearly.
+    WholeFrames,
     /// Shared within tools, correlation 0.1.
     Tools,
     /// As `Frames`, under a model that errs on its own.
@@ -55,13 +65,14 @@ pub enum Planted {
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::None, Self::Independent, Self::Frames, Self::Tools, Self::NoisyFrames];
+    pub const ALL: [Self; 6] =
+        [Self::None, Self::Independent, Self::Frames, Self::WholeFrames, Self::Tools, Self::NoisyFrames];
 
     /// Whose error rate the planted loss tests; none where nothing is lost.
     pub fn claim(self) -> Option<Claim> {
         match self {
             Self::None => None,
-            Self::Independent | Self::Frames | Self::NoisyFrames => Some(Claim::Frames),
+            Self::Independent | Self::Frames | Self::WholeFrames | Self::NoisyFrames => Some(Claim::Frames),
             Self::Tools => Some(Claim::Tools),
         }
     }
@@ -72,6 +83,7 @@ impl Planted {
             Self::None => "none",
             Self::Independent => "independent",
             Self::Frames => "frames-0.5",
+            Self::WholeFrames => "frames-0.9",
             Self::Tools => "tools-0.1",
             Self::NoisyFrames => "noisy-frames-0.5",
         }
@@ -90,7 +102,19 @@ impl Planted {
             Self::None => LossPlan::default(),
             Self::Independent => LossPlan { iid_ppm: ppm, ..LossPlan::default() },
             Self::Frames | Self::NoisyFrames => LossPlan { per_frame: clustered(500_000), ..LossPlan::default() },
+            Self::WholeFrames => LossPlan { per_frame: clustered(900_000), ..LossPlan::default() },
             Self::Tools => LossPlan { per_tool: clustered(100_000), ..LossPlan::default() },
+        }
+    }
+
+    /// Design effect of the planted losses.
+    fn deff(self, size: Size) -> f64 {
+        let of = |tasks: u32, correlation: f64| 1.0 + (f64::from(tasks) - 1.0) * correlation;
+        match self {
+            Self::None | Self::Independent => 1.0,
+            Self::Frames | Self::NoisyFrames => of(size.tasks_per_frame, 0.5),
+            Self::WholeFrames => of(size.tasks_per_frame, 0.9),
+            Self::Tools => of(size.frames_per_tool * size.tasks_per_frame, 0.1),
         }
     }
 }
@@ -110,8 +134,12 @@ pub struct PlantedRates {
     pub tool_robust: u64,
     /// Runs without a verdict.
     pub no_verdict: u64,
+    /// Runs in which G1 and G2 pass on both endpoints: what a rule that takes tasks as independent would certify.
+    pub as_independent: u64,
     /// Losses minus gains over all runs and tasks, to be held against the margin.
     pub mean_loss: f64,
+    /// Standard error of that, if losses come as they were planted.
+    pub mean_loss_se: f64,
 }
 
 impl PlantedRates {
@@ -123,28 +151,71 @@ impl PlantedRates {
         })
     }
 
-    /// Whether that count is at most α plus three of its standard errors; true where nothing was lost.
-    pub fn within(&self, alpha: f64) -> bool {
+    /// The most runs that may be certified wrongly: α of them and three standard errors.
+    pub fn bound(&self, alpha: f64) -> f64 {
         let runs = self.runs as f64;
-        let most = runs * alpha + 3.0 * (runs * alpha * (1.0 - alpha)).sqrt();
-        self.wrongly_certified().is_none_or(|count| count as f64 <= most)
+        runs * alpha + 3.0 * (runs * alpha * (1.0 - alpha)).sqrt()
+    }
+
+    /// What speaks against the rule, or against the runs as a test of it; empty where nothing does.
+    pub fn defects(&self, alpha: f64) -> Vec<Defect> {
+        let mut all = Vec::new();
+        if self.no_verdict > 0 {
+            all.push(Defect::NoVerdict);
+        }
+        let planted = if self.planted == Planted::None { 0.0 } else { f64::from(MARGIN_PPM) / 1e6 };
+        if (self.mean_loss - planted).abs() > 4.0 * self.mean_loss_se {
+            all.push(Defect::NotAsPlanted);
+        }
+        match self.wrongly_certified() {
+            Some(count) if count as f64 > self.bound(alpha) => all.push(Defect::TooOften),
+            // Nothing is lost: a rule that certifies none of these proves nothing by certifying none of the others.
+            None if self.certified * 10 < self.runs * 9 => all.push(Defect::TooSeldom),
+            _ => {}
+        }
+        all
     }
 }
 
-/// Runs the whole program `runs` times, with so many frames of three tasks for each tool. Run r is seeded by `seed` and r
-/// alone, so the result does not depend on the number of threads.
+/// What can speak against the rule, or against the runs as a test of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Defect {
+    /// More runs are certified wrongly than α and three standard errors.
+    TooOften,
+    /// Fewer than nine of ten harmless runs are certified.
+    TooSeldom,
+    /// A run has no verdict: a control did not behave.
+    NoVerdict,
+    /// The mean loss is more than four standard errors from what was planted.
+    NotAsPlanted,
+}
+
+impl fmt::Display for Defect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooOften => "above alpha + 3 SE",
+            Self::TooSeldom => "harmless and certified in fewer than 9 of 10 runs",
+            Self::NoVerdict => "runs without a verdict",
+            Self::NotAsPlanted => "mean loss not as planted",
+        })
+    }
+}
+
+/// Runs the whole program `runs` times. Run r is seeded by `seed` and r alone, so the result does not depend on the number
+/// of threads.
 ///
 /// # Errors
 /// The first error of a run.
 pub fn planted(
     inputs: &Inputs,
     planted: Planted,
-    frames_per_tool: u32,
+    size: Size,
     runs: u64,
     seed: &str,
     threads: NonZeroUsize,
 ) -> anyhow::Result<PlantedRates> {
-    let inputs = small(inputs, frames_per_tool)?;
+    let inputs = small(inputs, size)?;
     let outcomes = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for worker in 0..threads.get() as u64 {
@@ -163,6 +234,10 @@ pub fn planted(
     let count = |held: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| held(outcome)).count() as u64;
     let tasks = outcomes.first().map_or(0, |outcome| outcome.tasks);
     let lost: i64 = outcomes.iter().map(|outcome| outcome.net_loss).sum();
+    let discordant: u64 = outcomes.iter().map(|outcome| outcome.discordant).sum();
+    let all = (runs * tasks).max(1) as f64;
+    let mean_loss = lost as f64 / all;
+    let variance = (discordant as f64 / all - mean_loss * mean_loss).max(0.0) * planted.deff(size);
     Ok(PlantedRates {
         planted,
         runs,
@@ -170,27 +245,31 @@ pub fn planted(
         certified: count(|outcome| outcome.status == Status::Certified),
         tool_robust: count(|outcome| outcome.tool_robust),
         no_verdict: count(|outcome| outcome.status == Status::NoVerdict),
-        mean_loss: lost as f64 / (runs * tasks).max(1) as f64,
+        as_independent: count(|outcome| outcome.as_independent),
+        mean_loss,
+        mean_loss_se: (variance / all).sqrt(),
     })
 }
 
 struct Outcome {
     status: Status,
     tool_robust: bool,
+    as_independent: bool,
     tasks: u64,
     net_loss: i64,
+    discordant: u64,
 }
 
 /// The protocol in small: one level and the controls, no abstain tasks, few resamples of what is only reported.
-fn small(inputs: &Inputs, frames_per_tool: u32) -> anyhow::Result<Inputs> {
+fn small(inputs: &Inputs, size: Size) -> anyhow::Result<Inputs> {
     let mut protocol = (*inputs.protocol).clone();
     let tools: usize = inputs.catalogs.catalogs.iter().map(|catalog| catalog.tools.len()).sum();
     protocol.test.margin = MARGIN.parse()?;
     protocol.test.cluster_bootstrap_resamples = 100;
     protocol.arms.levels.retain(|level| level == LEVEL);
     let suite = &mut protocol.suites.tools;
-    (suite.frames_per_tool, suite.tasks_per_frame) = (frames_per_tool, TASKS);
-    suite.tool_tasks = tools as u64 * u64::from(frames_per_tool * TASKS);
+    (suite.frames_per_tool, suite.tasks_per_frame) = (size.frames_per_tool, size.tasks_per_frame);
+    suite.tool_tasks = tools as u64 * u64::from(size.frames_per_tool) * u64::from(size.tasks_per_frame);
     (suite.abstain_frames, suite.abstain_tasks) = (0, 0);
     Ok(Inputs { protocol: Arc::new(protocol), ..inputs.clone() })
 }
@@ -225,11 +304,15 @@ fn one(inputs: &Inputs, planted: Planted, seed: &str) -> anyhow::Result<Outcome>
         .find(|level| &*level.arm == LEVEL)
         .ok_or_else(|| anyhow::anyhow!("the protocol has no level {LEVEL}"))?;
     let strict = level.endpoints.values().next_back();
+    let judged = conclusion.families.iter().find_map(|(_, verdict)| verdict.level(LEVEL));
     Ok(Outcome {
         status: level.status,
         tool_robust: level.tool_robust,
+        as_independent: judged
+            .is_some_and(|level| level.endpoints.iter().all(|seen| seen.gates.g1.pass && seen.gates.g2.pass)),
         tasks: strict.map_or(0, |seen| seen.n),
         net_loss: strict.map_or(0, |seen| seen.loss.cast_signed() - seen.gain.cast_signed()),
+        discordant: strict.map_or(0, |seen| seen.loss + seen.gain),
     })
 }
 

@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use bench_protocol::verdict::FamilyKind;
 use bench_results::record::SuiteRun;
 use bench_tasks::results_suite::ResultGenerator;
+use thiserror::Error;
 
 use super::family::{Family, TaskSource};
 use crate::{
@@ -56,11 +57,11 @@ impl RunSpec {
         let mut suites = BTreeMap::new();
         let (tool, result) = (chosen(&tool), chosen(&result));
         if !tool.is_empty() {
-            suites.insert(TOOLS.to_owned(), SuiteRun { tasks: n, seed: seed.to_owned() });
+            suites.insert(TOOLS.to_owned(), SuiteRun { tasks: n, seed: seed.to_owned(), dev: false });
         }
         // Questions are built over the outputs of certain tools; a folder of other catalogs has none to ask about.
         if !result.is_empty() && ResultGenerator::new(&inputs.catalogs, [0; 32], 1).is_ok() {
-            suites.insert(RESULTS.to_owned(), SuiteRun { tasks: results, seed: seed.to_owned() });
+            suites.insert(RESULTS.to_owned(), SuiteRun { tasks: results, seed: seed.to_owned(), dev: false });
         }
         let arms = tool.into_iter().chain(result).filter(|id| {
             let name = if plan::tool_arms(protocol).any(|arm| arm == id) { TOOLS } else { RESULTS };
@@ -73,6 +74,16 @@ impl RunSpec {
     fn ran<'a>(&self, all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
         all.filter(|id| self.arms.iter().any(|arm| arm == id)).collect()
     }
+}
+
+/// A suite whose counted tasks are all of one frame: a difference is judged by how frames differ.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "the {suite} suite would ask tasks of a single frame, and a difference is judged between frames; ask for more with --tasks, or write a second frame"
+)]
+pub struct SingleFrame {
+    /// The suite.
+    pub suite: &'static str,
 }
 
 /// Families ready to run, and what they were built from.
@@ -104,7 +115,11 @@ impl Prepared {
             let whole = protocol.suites.tools.tool_tasks + protocol.suites.tools.abstain_tasks;
             families.push(Family {
                 kind: FamilyKind::Levels,
-                tasks: TaskSource::tools(inputs, &seeds, (suite.tasks != whole).then_some(suite.tasks))?,
+                tasks: if suite.dev {
+                    TaskSource::dev(inputs, &seeds, suite.tasks)?
+                } else {
+                    TaskSource::tools(inputs, &seeds, (suite.tasks != whole).then_some(suite.tasks))?
+                },
                 arms: build(spec.ran(plan::tool_arms(protocol)))?,
                 schedule_seed: seeds.schedule,
             });
@@ -118,6 +133,17 @@ impl Prepared {
             });
         }
         Ok(Self { families, registry, seeds, context })
+    }
+
+    /// Refuses what could be run and not judged.
+    ///
+    /// # Errors
+    /// [`SingleFrame`].
+    pub fn require_two_frames(&self) -> Result<(), SingleFrame> {
+        match self.families.iter().find(|family| !family.tasks.has_two_frames()) {
+            Some(family) => Err(SingleFrame { suite: if family.kind.has_tools() { TOOLS } else { RESULTS } }),
+            None => Ok(()),
+        }
     }
 
     /// Episodes in all.

@@ -4,7 +4,10 @@ use std::sync::OnceLock;
 
 use bench_mock_model::Behaviour;
 use bench_protocol::verdict::Status;
-use bench_results::record::{FormatVersion, Manifest, ModelIds};
+use bench_results::{
+    certificate::LockSubject,
+    record::{FormatVersion, Manifest, ModelIds},
+};
 
 use super::*;
 use crate::{
@@ -62,7 +65,9 @@ fn certificate() -> Certificate {
             complete: true,
             deviations: Vec::new(),
         };
-        judge.conclude(&manifest, &Facts::default()).unwrap().certificate
+        let mut certificate = judge.conclude(&manifest, &Facts::default()).unwrap().certificate;
+        certificate.underpowered = false;
+        certificate
     })
     .clone()
 }
@@ -81,8 +86,12 @@ fn run(id: &str, seed: &str, model: &str, certified: &[&str]) -> Verified {
 }
 
 fn both(primary: &[&str], replication: &[&str]) -> Vec<Verified> {
-    let seeds = inputs().protocol.seeds.clone();
-    vec![run("r1", &seeds.primary, "a", primary), run("r2", &seeds.replication, "b", replication)]
+    let protocol = inputs().protocol;
+    let (seeds, model) = (&protocol.seeds, &protocol.model);
+    vec![
+        run("r1", &seeds.primary, &model.id, primary),
+        run("r2", &seeds.replication, &model.replication_id, replication),
+    ]
 }
 
 #[test]
@@ -121,7 +130,11 @@ fn a_level_that_is_not_tool_robust_on_the_primary_model_gives_way() {
 #[test]
 fn a_scripted_or_exploratory_run_earns_nothing_but_shows_what_would_be() {
     let inputs = inputs();
-    for change in [|c: &mut Certificate| c.kind = RunKind::Plumbing, |c: &mut Certificate| c.confirmatory = false] {
+    for change in [
+        |c: &mut Certificate| c.kind = RunKind::Plumbing,
+        |c: &mut Certificate| c.confirmatory = false,
+        |c: &mut Certificate| c.underpowered = true,
+    ] {
         let mut runs = both(&["L0", "L1"], &["L0", "L1"]);
         change(&mut runs[0].certificate);
         let seen = answer(&inputs.protocol, &runs).unwrap();
@@ -134,14 +147,37 @@ fn a_scripted_or_exploratory_run_earns_nothing_but_shows_what_would_be() {
 fn runs_that_do_not_belong_together_are_refused() {
     let inputs = inputs();
     let refused = |runs: &[Verified]| answer(&inputs.protocol, runs).unwrap_err();
-    let seeds = &inputs.protocol.seeds;
+    let (seeds, model) = (&inputs.protocol.seeds, &inputs.protocol.model);
     let mut other = both(&["L0"], &["L0"]);
     other[1].certificate.protocol = Digest::of(b"another");
     assert!(matches!(refused(&other), VerdictError::Protocol { .. }));
-    assert!(matches!(refused(&[run("r1", "own", "a", &[])]), VerdictError::Seed { .. }));
-    let twice = [run("r1", &seeds.primary, "a", &[]), run("r2", &seeds.primary, "a", &[])];
+    let mut relocked = both(&["L0"], &["L0"]);
+    for (one, name) in relocked.iter_mut().zip([b"first", b"later"]) {
+        one.certificate.locks = vec![LockSubject { id: Digest::of(name), reason: "a".to_owned(), data_seen: false }];
+    }
+    assert_eq!(refused(&relocked), VerdictError::Lock { run: "r2".to_owned(), first: "r1".to_owned() });
+    assert!(matches!(refused(&[run("r1", "own", &model.id, &[])]), VerdictError::Seed { .. }));
+    let twice = [run("r1", &seeds.primary, &model.id, &[]), run("r2", &seeds.primary, &model.id, &[])];
     assert!(matches!(refused(&twice), VerdictError::Twice { .. }));
-    let same = [run("r1", &seeds.primary, "a", &[]), run("r2", &seeds.replication, "a", &[])];
+    assert_eq!(refused(&[run("r2", &seeds.replication, &model.replication_id, &[])]), VerdictError::NoPrimary);
+}
+
+#[test]
+fn a_run_that_could_certify_must_be_on_the_model_of_its_role() {
+    let inputs = inputs();
+    let refused = |runs: &[Verified]| answer(&inputs.protocol, runs).unwrap_err();
+    for at in 0..2 {
+        let mut runs = both(&["L0"], &["L0"]);
+        runs[at].certificate.model.asked = "other".to_owned();
+        assert!(matches!(refused(&runs), VerdictError::Model { model, .. } if model == "other"));
+        // An exploratory run is on whatever model it likes: it earns nothing.
+        runs[at].certificate.confirmatory = false;
+        assert!(!answer(&inputs.protocol, &runs).unwrap().earned);
+    }
+    let mut same = both(&["L0"], &["L0"]);
+    for one in &mut same {
+        one.certificate.confirmatory = false;
+        one.certificate.model.asked = "a".to_owned();
+    }
     assert!(matches!(refused(&same), VerdictError::SameModel { .. }));
-    assert_eq!(refused(&[run("r2", &seeds.replication, "b", &[])]), VerdictError::NoPrimary);
 }

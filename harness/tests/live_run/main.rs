@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod kills;
+mod pilot;
 mod refusals;
 mod secrets;
 mod server;

@@ -25,6 +25,7 @@ fn with_a_look(folder: &Path) {
     let run = Run {
         id: RunId::parse("r7k2m9xq0").unwrap(),
         lock: inputs.chain.current().unwrap().id().clone(),
+        tasks: None,
         model: inputs.protocol.model.id.clone(),
         family: "levels".to_owned(),
         kind: Kind::Confirmatory,
@@ -47,6 +48,20 @@ fn refused(command: &mut Command, folder: &Path, code: i32, signs: &[&str]) {
     assert!(!folder.join("results/runs").exists(), "a record was begun");
 }
 
+/// Whether the built-in lock's sizes reach the planned power; if not, no run under it is confirmatory.
+fn lock_is_sufficient() -> bool {
+    !Inputs::load(&Overrides::default()).unwrap().protocol.power.underpowered
+}
+
+#[test]
+fn an_underpowered_lock_makes_every_run_exploratory_and_a_sufficient_one_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let document: serde_json::Value =
+        serde_json::from_str(&stdout(bench(folder.path()).args(["plan", "--json"]), 0)).unwrap();
+    let reasons = if lock_is_sufficient() { vec![] } else { vec!["the lock is underpowered"] };
+    assert_eq!(document["exploratory"], serde_json::json!(reasons));
+}
+
 #[test]
 fn a_second_confirmatory_look_is_refused_with_the_earlier_run_and_no_request() {
     let folder = tempfile::tempdir().unwrap();
@@ -56,7 +71,13 @@ fn a_second_confirmatory_look_is_refused_with_the_earlier_run_and_no_request() {
     // A proxy that nobody listens at: a request would not get far, and would be another exit code.
     command.args(["--live", "--budget-usd", "80"]).env("ANTHROPIC_API_KEY", "sk-canary-0123456789abcdefghij");
     command.env("HTTPS_PROXY", "http://127.0.0.1:9");
-    refused(&mut command, folder.path(), 21, &["r7k2m9xq0", "2026-11-29T12:00:00Z", "bench resume", "--exploratory"]);
+    if lock_is_sufficient() {
+        let signs = ["r7k2m9xq0", "2026-11-29T12:00:00Z", "bench resume", "--exploratory"];
+        refused(&mut command, folder.path(), 21, &signs);
+    } else {
+        // No look is confirmatory, so none is the second one; this one ends at the proxy.
+        refused(&mut command, folder.path(), 22, &["exploratory, it can never certify: the lock is underpowered"]);
+    }
     assert_eq!(fs::read(folder.path().join("results/ledger.jsonl")).unwrap(), before);
 }
 
@@ -142,7 +163,6 @@ fn a_ceiling_that_may_not_hold_a_confirmatory_run_is_refused_with_one_that_would
     let folder = tempfile::tempdir().unwrap();
     let mut plan = bench(folder.path());
     let document: serde_json::Value = serde_json::from_str(&stdout(plan.args(["plan", "--json"]), 0)).unwrap();
-    assert_eq!(document["exploratory"], serde_json::json!([]));
     let upper = document["total"]["upper"].as_u64().unwrap();
     // Enough for the run that the protocol was written for, and not for a tenth of it.
     assert!((20_000_000_000_000..80_000_000_000_000).contains(&upper), "{upper}");
@@ -153,7 +173,12 @@ fn a_ceiling_that_may_not_hold_a_confirmatory_run_is_refused_with_one_that_would
         .env("ANTHROPIC_API_KEY", "sk-x")
         .env("HTTPS_PROXY", "http://127.0.0.1:9");
     let next = format!("--budget-usd {fits} ");
-    refused(&mut command, folder.path(), 2, &["cut short", &next, "--exploratory --tasks"]);
+    if lock_is_sufficient() {
+        refused(&mut command, folder.path(), 2, &["cut short", &next, "--exploratory --tasks"]);
+    } else {
+        // An exploratory run may be cut short: it asks, and ends at the proxy.
+        refused(&mut command, folder.path(), 22, &["the lock is underpowered"]);
+    }
     let table = stdout(bench(folder.path()).args(["plan", "--budget-usd", &fits]), 0);
     assert!(table.contains("holds the upper estimate") && table.contains("power 0."), "{table}");
 }

@@ -72,7 +72,12 @@ impl MockServer {
     /// Starts it on a free port, for as long as the process lives.
     pub(crate) fn start(arms: &[&str], tasks: u64, faults: Faults, pause: Duration) -> Self {
         let (inputs, prepared) = prepared(arms, tasks);
-        let model = Mock::new(Behaviour::Noisy, &inputs.protocol.mock, &prepared);
+        Self::over(&inputs, &prepared, faults, pause)
+    }
+
+    /// Starts it for whatever tasks these are.
+    pub(crate) fn over(inputs: &Inputs, prepared: &Prepared, faults: Faults, pause: Duration) -> Self {
+        let model = Mock::new(Behaviour::Noisy, &inputs.protocol.mock, prepared);
         let shared = Arc::new(Shared {
             model,
             faults,

@@ -47,6 +47,10 @@ pub fn drift(lock: &Lock, computed: &LockDigests) -> Vec<Drift> {
     for (kind, locked, found) in maps {
         all.extend(map_drift(kind, locked, found));
     }
+    // A lock from before they were kept says nothing of them, and nothing can differ from that.
+    if !locked.replication_tasks.is_empty() {
+        all.extend(map_drift("replication task list", &locked.replication_tasks, &computed.replication_tasks));
+    }
     all
 }
 
@@ -74,6 +78,18 @@ mod tests {
     #[test]
     fn equal_digests_do_not_drift() {
         assert_eq!(drift(&lock("first", None), &digests()), []);
+    }
+
+    #[test]
+    fn replication_tasks_drift_under_a_lock_that_holds_them_and_not_under_one_from_before() {
+        let mut found = digests();
+        found.replication_tasks.insert("tools".to_owned(), Digest::of(b"new"));
+        let old = lock("first", None);
+        assert_eq!(drift(&old, &found), []);
+        let mut body = old.body().clone();
+        body.digests.replication_tasks.insert("tools".to_owned(), Digest::of(b"old"));
+        let all = drift(&Lock::new(body).unwrap(), &found);
+        assert_eq!(all.iter().map(|drift| drift.what.as_str()).collect::<Vec<_>>(), ["replication task list tools"]);
     }
 
     #[test]

@@ -114,9 +114,9 @@ impl Decision {
         mcnemar(gain, loss).two_sided < self.rule.noise_alpha + DEAD_BAND
     }
 
-    /// Gross losses beyond those of the second pass stay within the margin.
+    /// Gross losses beyond those that the second pass was seen to have stay within the margin.
     pub(super) fn losses_within_margin(&self, level: &EndpointPairs, again: &EndpointPairs) -> bool {
-        let beyond = i128::from(level.loss) - i128::from(again.loss);
+        let beyond = i128::from(level.loss) - i128::from(again.observed_loss);
         let margin = self.rule.margin();
         beyond * i128::from(margin.den()) <= i128::from(margin.num()) * i128::from(self.layout.n())
     }

@@ -8,7 +8,9 @@ use crate::{ProtocolError, stats::StatsError, verdict::VerdictError};
 #[derive(Debug, Error)]
 pub enum SimulateError {
     /// Sizes that are no nested layout.
-    #[error("layout: {what}; tools, frames per tool and tasks per frame must be at least 1 and there must be 2 frames")]
+    #[error(
+        "layout: {what}; tools, frames per tool and tasks per frame must be at least 1, and there must be 2 frames and at most 1,000,000 tasks"
+    )]
     Layout {
         /// What is wrong.
         what: String,

@@ -21,6 +21,7 @@
 
 mod decision;
 mod error;
+pub mod fit;
 pub mod layout;
 mod nested;
 mod pairs;
@@ -33,6 +34,7 @@ mod trial;
 mod against_rule;
 
 pub use error::SimulateError;
+pub use fit::UnfitTable;
 pub use layout::Layout;
 pub use run::{Rates, Simulator, Spread};
 pub use scenario::{Claim, Scenario, Truths};

@@ -16,6 +16,8 @@ pub(super) struct EndpointPairs {
     pub(super) gain: u64,
     /// Tasks that only raw got right.
     pub(super) loss: u64,
+    /// Those among them whose both outcomes are there.
+    pub(super) observed_loss: u64,
     /// Sum over frames of the squared net gain.
     pub(super) frame_squares: u64,
     /// Gains and losses by tool.
@@ -99,10 +101,11 @@ impl Pairs {
                 if (raw | arm) == SAME {
                     continue;
                 }
-                self.missing += u64::from((raw | arm) & MISSING != 0);
+                let lacks = (raw | arm) & MISSING != 0;
+                self.missing += u64::from(lacks);
                 let (x, y) = imputed(raw, arm, drawn, imputation);
-                net_selection += self.selection.pair(x >= 1, y >= 1, tool);
-                net_arguments += self.arguments.pair(x == 2, y == 2, tool);
+                net_selection += self.selection.pair(x >= 1, y >= 1, lacks, tool);
+                net_arguments += self.arguments.pair(x == 2, y == 2, lacks, tool);
             }
             self.selection.frame_squares += (net_selection * net_selection).unsigned_abs();
             self.arguments.frame_squares += (net_arguments * net_arguments).unsigned_abs();
@@ -112,16 +115,17 @@ impl Pairs {
 
 impl EndpointPairs {
     fn clear(&mut self, layout: &Layout) {
-        (self.gain, self.loss, self.frame_squares) = (0, 0, 0);
+        (self.gain, self.loss, self.observed_loss, self.frame_squares) = (0, 0, 0, 0);
         self.tools.clear();
         self.tools.resize(layout.tools as usize, (0, 0));
     }
 
-    /// Counts one pair; its net gain.
-    fn pair(&mut self, raw: bool, arm: bool, tool: usize) -> i64 {
+    /// Counts one pair, which may lack an outcome; its net gain.
+    fn pair(&mut self, raw: bool, arm: bool, lacks: bool, tool: usize) -> i64 {
         match (raw, arm) {
             (true, false) => {
                 self.loss += 1;
+                self.observed_loss += u64::from(!lacks);
                 self.tools[tool].1 += 1;
                 -1
             }
@@ -189,6 +193,7 @@ mod tests {
         let (raw, arm) = ([0, MISSING, 0, 0, 0, 0, 0, 0], [MISSING, LOSS_BOTH, 0, 0, 0, 0, 0, 0]);
         let worst = counted(raw, arm, Imputation::WorstCase);
         assert_eq!((worst.arguments.loss, worst.arguments.gain, worst.missing), (2, 0, 2));
+        assert_eq!(worst.arguments.observed_loss, 0);
         let best = counted(raw, arm, Imputation::BestCase);
         assert_eq!((best.arguments.loss, best.arguments.gain), (0, 0));
     }

@@ -1,5 +1,7 @@
 //! What is assumed about a model and its levels, and the grid that a protocol is judged by.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::SimulateError;
@@ -40,6 +42,15 @@ pub enum Claim {
     Frames,
     /// `certified`, tool-robust: for other tools like these (tools are the sample).
     Tools,
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Frames => "frames",
+            Self::Tools => "tools",
+        })
+    }
 }
 
 /// The true differences of the levels, in their order.
@@ -179,7 +190,7 @@ impl Scenario {
                 "tools are drawn anew here, and this claim is about these tools: frames as clusters don't see what tools share",
             ),
             Claim::Tools if self.rho_tool > 0.0 && self.discordance <= 1.25 * margin => {
-                Some("all discordance is loss and sits in few tools: a handful of clusters decides")
+                Some("nearly all discordance is loss and sits in few tools: a handful of clusters decides")
             }
             _ => None,
         }

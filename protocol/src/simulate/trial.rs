@@ -146,7 +146,8 @@ pub(super) fn judge(decision: &Decision, layout: &Layout, scratch: &mut Scratch)
     let abstain_tasks = u64::from(layout.abstain_tasks);
     again.count(layout, &drawn.raw, &drawn.again, &drawn.states, Imputation::WorstCase);
     best.count(layout, &drawn.raw, &drawn.again, &drawn.states, Imputation::BestCase);
-    let noise_certified = decision.gates_on_both(again);
+    // An excuse is one only where neither reading of missing outcomes is certified.
+    let too_noisy = !decision.gates_on_both(again) && !decision.gates_on_both(best);
     let differ = [&*again, &*best].iter().any(|pairs| {
         [&pairs.selection, &pairs.arguments].iter().any(|endpoint| decision.differ(endpoint.gain, endpoint.loss))
     });
@@ -169,7 +170,7 @@ pub(super) fn judge(decision: &Decision, layout: &Layout, scratch: &mut Scratch)
         let mut status = if rule.too_many_missing(level.missing + lacking, layout.n() + abstain_tasks) {
             Status::NotEvaluated
         } else if shown {
-            if noise_certified { Status::Failed } else { Status::Inconclusive }
+            if too_noisy { Status::Inconclusive } else { Status::Failed }
         } else if endpoints.0 && endpoints.1 && !differ {
             Status::Certified
         } else {

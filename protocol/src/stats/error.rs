@@ -8,11 +8,21 @@ pub enum StatsError {
     /// A table without tasks.
     #[error("a paired table needs at least one task, this one has none")]
     NoTasks,
-    /// More tasks than the integer arithmetic is proven for.
+    /// More tasks than exact sums are computed for.
     #[error("a paired table holds at most {limit} tasks, this one has {found}; split it")]
     TooManyTasks {
         /// Tasks found.
         found: u128,
+        /// Largest number allowed.
+        limit: u64,
+    },
+    /// A plan of more tasks than every size near the answer can be tried for.
+    #[error(
+        "a plan for this needs about {needed} tasks, and plans are computed up to {limit}; take a larger margin, more alpha or less power"
+    )]
+    PlanTooLarge {
+        /// Tasks that are needed, about.
+        needed: u64,
         /// Largest number allowed.
         limit: u64,
     },

@@ -70,7 +70,8 @@ pub struct Gates {
     pub g2: BootstrapGate,
     /// Clusters are frames.
     pub g3: ClusterGate,
-    /// Clusters are tools; none where the claim has no tool-robust label.
+    /// Clusters are tools; none where the claim has no tool-robust label, or all tasks are of one tool: a variance between
+    /// tools needs two of them.
     pub s1: Option<ClusterGate>,
 }
 
@@ -78,7 +79,7 @@ impl Gates {
     /// Evaluates all gates on a table, its frames, and its tools if the claim can be tool-robust.
     ///
     /// # Errors
-    /// Frames or tools that don't add up to the table, fewer than two of them, or a floor below 1.
+    /// Frames or tools that don't add up to the table, fewer than two frames, or a floor below 1.
     pub fn evaluate(
         rule: GateRule,
         table: PairedTable,
@@ -92,12 +93,20 @@ impl Gates {
             let test = cluster_test(clusters, rule.margin, floor)?;
             Ok(ClusterGate { test, pass: rule.alpha.certifies(test.p) })
         };
+        let s1 = match tools {
+            Some(one) if one.len() < 2 => {
+                check_partition("tools", one, counts)?;
+                None
+            }
+            Some(tools) => Some(clusters("tools", tools, rule.tool_floor)?),
+            None => None,
+        };
         let p_boot = bootstrap_p(counts, rule.margin);
         Ok(Self {
             g1: score_gate(rule, counts, exact),
             g2: BootstrapGate { p: p_boot, pass: rule.alpha.certifies(p_boot) },
             g3: clusters("frames", frames, rule.frame_floor)?,
-            s1: tools.map(|tools| clusters("tools", tools, rule.tool_floor)).transpose()?,
+            s1,
         })
     }
 
@@ -217,6 +226,18 @@ mod tests {
         let one = [table.counts()];
         let error = Gates::evaluate(rule(), table, &one, None, &ExactCache::new()).unwrap_err();
         assert_eq!(error, StatsError::TooFewClusters { found: 1 });
+    }
+
+    #[test]
+    fn tasks_of_one_tool_have_no_tool_robust_label_and_must_still_add_up() {
+        let table = PairedTable::new(1_000, 0, 0, 0).unwrap();
+        let evaluate = |tool: PairedCounts| {
+            Gates::evaluate(rule(), table, &dealt(1_000, 1, 0, 0), Some(&[tool]), &ExactCache::new())
+        };
+        let gates = evaluate(table.counts()).unwrap();
+        assert!(gates.pass() && !gates.tool_robust() && gates.s1.is_none());
+        let other = evaluate(PairedCounts::new(999, 0, 0).unwrap()).unwrap_err();
+        assert!(matches!(other, StatsError::ClusterMismatch { level: "tools", n: 999, .. }), "{other}");
     }
 
     #[test]

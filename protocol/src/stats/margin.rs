@@ -54,7 +54,7 @@ impl Margin {
     /// The largest net gain that still lies at or below the margin: `⌊−δ·n⌋`, exact. `n` is a number of tasks.
     pub fn lattice_floor(self, n: u64) -> i64 {
         let floor = (-i128::from(self.num) * i128::from(n)).div_euclid(i128::from(self.den));
-        // |floor| ≤ n, and tables hold at most 10⁹ tasks.
+        // |floor| ≤ n, and tables hold at most 10⁶ tasks.
         i64::try_from(floor).unwrap_or(i64::MIN)
     }
 }

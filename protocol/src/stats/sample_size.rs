@@ -6,7 +6,6 @@ use super::level::Alpha;
 use super::margin::Margin;
 use super::number::{ceil_count, floor_count};
 use super::power::{Truth, check_power, exact_power};
-use super::table::MAX_TASKS;
 
 /// Sample sizes for independent tasks; multiply by the planning design effect for clustered ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,10 +21,18 @@ pub struct SampleSize {
     pub power_at_exact: f64,
 }
 
+/// Largest number of tasks that a plan is computed for. Every size near the answer is tried exactly: at the limit that
+/// takes seconds.
+pub const MAX_PLANNED: u64 = 200_000;
+
+/// Up to this number of tasks every size from the scan top down is tried; above, those that the saw-tooth can reach.
+const SCANNED_WHOLE: u64 = 20_000;
+
 /// The sample size for one claim.
 ///
 /// # Errors
-/// A power that is none, or a true difference at or below −δ, which no number of tasks certifies.
+/// A power that is none, a true difference at or below −δ, which no number of tasks certifies, or one so near −δ that
+/// more than [`MAX_PLANNED`] tasks were needed.
 pub fn sample_size(truth: Truth, margin: Margin, alpha: Alpha, power: f64) -> Result<SampleSize, StatsError> {
     check_power(power)?;
     let distance = truth.difference() + margin.value();
@@ -38,19 +45,42 @@ pub fn sample_size(truth: Truth, margin: Margin, alpha: Alpha, power: f64) -> Re
     let nam = ((z_alpha * null_variance(truth, margin).sqrt() + z_beta * variance.sqrt()) / distance).powi(2);
 
     let top = scan_top(nam);
-    let mut exact = top + 1;
-    while exact > 1 && exact_power(exact - 1, truth, margin, alpha) >= power {
+    if top > MAX_PLANNED {
+        return Err(StatsError::PlanTooLarge { needed: ceil_count(nam), limit: MAX_PLANNED });
+    }
+    let holds = |n: u64| exact_power(n, truth, margin, alpha) >= power;
+    let from = if top > SCANNED_WHOLE { near_crossing(top, truth, (z_alpha + z_beta).abs(), holds) } else { top };
+    let mut exact = from + 1;
+    while exact > 1 && holds(exact - 1) {
         exact -= 1;
     }
     // Where the closed form is too small even for its own scan top (tiny n), go on upwards to the first n that holds.
-    while exact > top && exact < MAX_TASKS && exact_power(exact, truth, margin, alpha) < power {
+    while exact > top && exact < MAX_PLANNED && !holds(exact) {
         exact += 1;
     }
     Ok(SampleSize { wald, nam, exact, power_at_exact: exact_power(exact, truth, margin, alpha) })
 }
 
 fn scan_top(nam: f64) -> u64 {
-    floor_count(1.04 * nam).saturating_add(40).min(MAX_TASKS - 1)
+    floor_count(1.04 * nam).saturating_add(40)
+}
+
+/// A size above which the saw-tooth of the power cannot fall below the target any more: a crossing found by halving, and
+/// twice the tooth beyond it. A tooth is at most twice the largest probability of one net gain, about `0.4/√(nψ)` on the
+/// even or odd lattice; by the normal curve it is climbed within `4n/(√(nψ)·(z_α + z_β))` tasks.
+fn near_crossing(top: u64, truth: Truth, z: f64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut fails, mut passes) = (0, top);
+    while passes - fails > 1 {
+        let middle = fails + (passes - fails) / 2;
+        if holds(middle) {
+            passes = middle;
+        } else {
+            fails = middle;
+        }
+    }
+    let n = passes as f64;
+    let climb = 4.0 * n / ((n * truth.discordance()).max(1.0).sqrt() * z.max(0.1));
+    passes.saturating_add(ceil_count(2.0 * climb)).min(top)
 }
 
 /// Nam's variance per task at the margin, with the constrained loss rate of the expected table.
@@ -106,6 +136,24 @@ mod tests {
         let power = |n| exact_power(n, truth, margin, alpha);
         assert!((size.exact..=super::scan_top(size.nam)).all(|n| power(n) >= 0.9) && power(size.exact - 1) < 0.9);
         assert!((size.power_at_exact - power(size.exact)).abs() <= 0.0);
+    }
+
+    #[test]
+    fn a_large_plan_is_the_one_that_a_scan_of_every_size_finds() {
+        let (truth, margin, alpha) =
+            (Truth::new(0.1, 0.0).unwrap(), "0.004".parse::<Margin>().unwrap(), Alpha::new(0.05).unwrap());
+        let size = sample_size(truth, margin, alpha, 0.8).unwrap();
+        let top = super::scan_top(size.nam);
+        assert!(top > super::SCANNED_WHOLE);
+        let power = |n| exact_power(n, truth, margin, alpha);
+        assert!((size.exact..=top).step_by(7).all(|n| power(n) >= 0.8) && power(size.exact - 1) < 0.8);
+    }
+
+    #[test]
+    fn a_plan_beyond_the_limit_is_refused_with_what_it_would_take() {
+        let truth = Truth::new(0.05, 0.0).unwrap();
+        let refused = sample_size(truth, "0.0001".parse().unwrap(), Alpha::new(0.05).unwrap(), 0.95).unwrap_err();
+        assert!(matches!(refused, StatsError::PlanTooLarge { needed: 50_000_000.., .. }), "{refused}");
     }
 
     #[test]

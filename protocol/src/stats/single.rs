@@ -49,7 +49,7 @@ pub fn clopper_pearson(k: u64, n: u64, alpha: Alpha) -> Interval {
 /// The end of the initial stretch of [0, 1] on which `holds` is true.
 fn crossing(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut inside, mut outside) = (0.0_f64, 1.0_f64);
-    // 60 halvings reach 1e-18; smaller rates than that don't exist with 10⁹ tasks.
+    // 60 halvings reach 1e-18; smaller rates than that don't exist with 10⁶ tasks.
     for _ in 0..60 {
         let middle = inside + (outside - inside) / 2.0;
         if holds(middle) {

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StatsError;
 
-/// Most tasks a table may hold: below it, all integer arithmetic of this module is exact in `i128`.
-pub const MAX_TASKS: u64 = 1_000_000_000;
+/// Most tasks a table may hold. Exact sums over all tables of one size grow faster than it: at the limit one takes about a
+/// second, at ten times as many minutes. All integer arithmetic of this module is exact in `i128` well beyond.
+pub const MAX_TASKS: u64 = 1_000_000;
 
 /// The discordant part of a table, or of a cluster of it: tasks, gains, losses. Nothing else enters the score test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

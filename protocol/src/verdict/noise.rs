@@ -1,7 +1,8 @@
 //! The noise floor: the same thing a second time, against its first pass.
 //!
-//! If the rule would not certify it, the assay is too noisy to call a level failed. Only if the two passes really differ
-//! (exact two-sided McNemar) are certificates void, too: then something drifted.
+//! If the rule would not certify it, the assay is too noisy to call a level failed. Missing outcomes must not bring that
+//! about: the excuse needs that neither extreme reading of them is certified. Only if the two passes really differ (exact
+//! two-sided McNemar) are certificates void, too: then something drifted.
 
 use std::sync::Arc;
 
@@ -16,10 +17,13 @@ use crate::stats::{ExactCache, level::DEAD_BAND, mcnemar::mcnemar};
 pub struct Noise {
     /// The second pass.
     pub arm: Arc<str>,
-    /// Its evidence against the first.
+    /// Its evidence against the first, missing outcomes in the worst case.
     pub endpoints: Vec<EndpointEvidence>,
-    /// Whether the rule would certify it.
+    /// Whether the rule would certify it on that evidence.
     pub certified: bool,
+    /// Whether the rule would certify it neither in the worst case nor in the best: noise alone, and no missing outcome,
+    /// keeps it from a certificate.
+    pub too_noisy: bool,
     /// Two-sided exact p, by endpoint; the smaller of the two extreme readings of missing outcomes.
     pub p_differ: Vec<(Endpoint, f64)>,
     /// Endpoints on which the passes differ.
@@ -29,7 +33,7 @@ pub struct Noise {
 impl Noise {
     /// Why a failure may be noise.
     pub(crate) fn excuse(&self) -> Option<Reason> {
-        (!self.certified).then(|| Reason::NoiseTooHigh { arm: Arc::clone(&self.arm) })
+        self.too_noisy.then(|| Reason::NoiseTooHigh { arm: Arc::clone(&self.arm) })
     }
 
     /// Why certificates are void.
@@ -48,8 +52,10 @@ pub fn noise(rule: &Rule, family: &FamilyInput, exact: &ExactCache) -> Result<Op
     let p_differ = p_differ(family, again)?;
     let differ =
         p_differ.iter().filter(|(_, p)| *p < rule.noise_alpha + DEAD_BAND).map(|&(endpoint, _)| endpoint).collect();
-    let certified = endpoints.iter().all(|endpoint| endpoint.gates.pass());
-    Ok(Some(Noise { arm: Arc::clone(&again.arm), endpoints, certified, p_differ, differ }))
+    let passes = |endpoints: &[EndpointEvidence]| endpoints.iter().all(|endpoint| endpoint.gates.pass());
+    let certified = passes(&endpoints);
+    let too_noisy = !certified && !passes(&weigh_all(rule, family, again, Imputation::BestCase, exact)?);
+    Ok(Some(Noise { arm: Arc::clone(&again.arm), endpoints, certified, too_noisy, p_differ, differ }))
 }
 
 fn p_differ(family: &FamilyInput, again: &ArmInput) -> Result<Vec<(Endpoint, f64)>, VerdictError> {
@@ -67,7 +73,10 @@ fn p_differ(family: &FamilyInput, again: &ArmInput) -> Result<Vec<(Endpoint, f64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::fixture::{arm, cells, endpoint, healthy, rule};
+    use crate::verdict::{
+        Mark,
+        fixture::{arm, cells, endpoint, healthy, rule},
+    };
 
     fn seen(loss: u64, gain: u64) -> Noise {
         let mut input = healthy();
@@ -86,6 +95,17 @@ mod tests {
         let noise = seen(120, 118);
         assert!(!noise.certified && noise.differ.is_empty());
         assert!(noise.excuse().is_some());
+    }
+
+    #[test]
+    fn missing_outcomes_are_no_noise_that_excuses_a_failure() {
+        // Eight losses are certified; with eight missing outcomes read as losses, too, they would not be.
+        let mut table = cells(984, 8, 0, 0);
+        table.count_many(Mark::Right, Mark::Missing, 8);
+        let mut input = healthy();
+        input.again = Some(arm("raw-again", &endpoint(1_000, 20, table)));
+        let noise = noise(&rule(), &input, &ExactCache::new()).unwrap().unwrap();
+        assert!(!noise.certified && noise.excuse().is_none());
     }
 
     #[test]

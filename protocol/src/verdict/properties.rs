@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::{
-    Cluster, Endpoint, FamilyInput, Mark, PairCells, Status, evaluate,
+    ArmInput, Cluster, Endpoint, EndpointInput, FamilyInput, Mark, PairCells, Status, evaluate,
     fixture::{cells, endpoint, healthy, rule},
 };
 use crate::stats::ExactCache;
@@ -51,7 +51,33 @@ fn replace(table: &PairCells, from: (Mark, Mark), to: (Mark, Mark)) -> PairCells
 static EXACT: LazyLock<ExactCache> = LazyLock::new(ExactCache::new);
 
 fn level_of(input: &FamilyInput) -> Status {
-    evaluate(&rule(), input, &EXACT).unwrap().levels[0].status
+    verdict_of(input).0
+}
+
+/// Status and label of the first level.
+fn verdict_of(input: &FamilyInput) -> (Status, bool) {
+    let level = &evaluate(&rule(), input, &EXACT).unwrap().levels[0];
+    (level.status, level.tool_robust)
+}
+
+fn on_both(arm: &mut ArmInput, table: &EndpointInput) {
+    for endpoint in [Endpoint::Selection, Endpoint::Arguments] {
+        arm.endpoints.insert(endpoint, table.clone());
+    }
+}
+
+/// Takes outcomes away from one of the three controls.
+fn erase_in_control(input: &mut FamilyInput, which: usize, picks: &[(u16, u8)]) {
+    let control = match which {
+        0 => input.again.as_mut(),
+        1 => input.must_not_certify.first_mut(),
+        _ => input.must_show_damage.first_mut(),
+    };
+    for own in control.into_iter().flat_map(|control| control.endpoints.values_mut()) {
+        erase(&mut own.frames, picks);
+        own.affected_frames.clone_from(&own.frames);
+        own.tools.clone_from(&own.frames);
+    }
 }
 
 proptest! {
@@ -104,18 +130,46 @@ proptest! {
             input.levels[0].endpoints.insert(endpoint, table.clone());
         }
         let complete = level_of(&input);
-        let control = match which {
-            0 => input.again.as_mut(),
-            1 => input.must_not_certify.first_mut(),
-            _ => input.must_show_damage.first_mut(),
-        };
-        for own in control.into_iter().flat_map(|control| control.endpoints.values_mut()) {
-            erase(&mut own.frames, &picks);
-            own.affected_frames.clone_from(&own.frames);
-            own.tools.clone_from(&own.frames);
-        }
+        erase_in_control(&mut input, which, &picks);
         let incomplete = level_of(&input);
         prop_assert!(complete == Status::Certified || incomplete != Status::Certified, "{loss} losses, control {which}");
+    }
+
+    /// A missing outcome of the second pass is no noise that excuses a failure. Flips are chosen so many that the second
+    /// pass is certified by little.
+    #[test]
+    fn no_pattern_of_missingness_in_the_controls_excuses_a_failure(
+        loss in 60_u64..120,
+        flips in 20_u64..60,
+        which in 0_usize..3,
+        picks in prop::collection::vec((any::<u16>(), any::<u8>()), 5..11),
+    ) {
+        let mut input = healthy();
+        input.levels.truncate(1);
+        on_both(&mut input.levels[0], &endpoint(1_000, 20, cells(1_000 - loss, loss, 0, 0)));
+        input.again.iter_mut().for_each(|again| on_both(again, &endpoint(1_000, 20, cells(1_000 - 2 * flips, flips, flips, 0))));
+        prop_assert_eq!(verdict_of(&input).0, Status::Failed);
+        erase_in_control(&mut input, which, &picks);
+        let incomplete = verdict_of(&input).0;
+        prop_assert!(matches!(incomplete, Status::Failed | Status::NoVerdict), "{incomplete:?}: {flips} flips, {picks:?}");
+    }
+
+    /// Neither does it net out a loss. The level loses a few more than the second pass' losses and the margin allow.
+    #[test]
+    fn no_pattern_of_missingness_in_the_controls_makes_a_level_tool_robust(
+        noise in 5_u64..30,
+        beyond in 1_u64..6,
+        which in 0_usize..3,
+        picks in prop::collection::vec((any::<u16>(), any::<u8>()), 5..11),
+    ) {
+        let mut input = healthy();
+        input.levels.truncate(1);
+        let loss = noise + 20 + beyond;
+        on_both(&mut input.levels[0], &endpoint(1_000, 20, cells(1_000 - 2 * loss, loss, loss, 0)));
+        input.again.iter_mut().for_each(|again| on_both(again, &endpoint(1_000, 20, cells(1_000 - 2 * noise, noise, noise, 0))));
+        prop_assert_eq!(verdict_of(&input), (Status::Certified, false));
+        erase_in_control(&mut input, which, &picks);
+        prop_assert!(!verdict_of(&input).1, "{noise} by noise, {beyond} beyond, {picks:?}");
     }
 
     /// One more loss never helps.

@@ -1,8 +1,8 @@
 //! The label *tool-robust* on top of a certificate: does the claim extend from other requests to other tools?
 //!
 //! Three conditions on every endpoint: S1 passes (tools as clusters); the gates pass on the tasks whose gold tool the arm
-//! shows differently, since a large share of untouched tasks dilutes any loss; and gross losses, net of those of the
-//! second raw pass, stay within the margin, since gains elsewhere would hide them.
+//! shows differently, since a large share of untouched tasks dilutes any loss; and gross losses, net of those that the
+//! second raw pass was seen to have, stay within the margin, since gains elsewhere would hide them.
 
 use super::{ArmInput, Imputation, Mark, Reason, Rule, VerdictError, evidence, input::EndpointInput};
 use crate::stats::{ExactCache, Gates};
@@ -48,11 +48,11 @@ impl Affected {
 /// The three conditions on one endpoint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EndpointRobustness {
-    /// S1 passes.
+    /// S1 passes; false where there are fewer than two tools.
     pub tool_clusters: bool,
     /// The gates on affected tasks.
     pub affected: Affected,
-    /// Losses of the arm and of the second pass, both in the worst case.
+    /// Losses of the arm, missing outcomes in the worst case, and of the second pass, observed ones alone.
     pub losses: (u64, u64),
     /// Net gross losses stay within the margin.
     pub losses_within_margin: bool,
@@ -86,29 +86,29 @@ pub(crate) fn robustness(
     exact: &ExactCache,
 ) -> Result<(EndpointRobustness, Vec<Reason>), VerdictError> {
     let endpoint = seen.endpoint;
-    let affected = affected(rule, arm.endpoint(endpoint)?, exact);
+    let input = arm.endpoint(endpoint)?;
+    let affected = affected(rule, input, exact);
     let (loss, n) = (seen.table.loss(), seen.table.n());
     // Without a second pass nothing is netted out; the assay has no verdict then anyway.
     let (noise_loss, noise_n) = match again {
         Some(again) => {
+            // What excuses losses must have been seen: an outcome that the second pass lacks excuses none.
             let cells = again.endpoint(endpoint)?.total();
-            let losses = cells.of(Mark::Right, Mark::Wrong)
-                + cells.of(Mark::Right, Mark::Missing)
-                + cells.of(Mark::Missing, Mark::Wrong)
-                + cells.of(Mark::Missing, Mark::Missing);
-            (losses, cells.n().max(1))
+            (cells.of(Mark::Right, Mark::Wrong), cells.n().max(1))
         }
         None => (0, 1),
     };
-    // loss/n − noise/noise_n ≤ num/den, cross-multiplied: counts stay below 10⁹, the products below 10²⁷.
+    // loss/n − noise/noise_n ≤ num/den, cross-multiplied: counts stay at 10⁶ and below, the products below 10²¹.
     let net = i128::from(loss) * i128::from(noise_n) - i128::from(noise_loss) * i128::from(n);
     let bound = i128::from(rule.margin().num()) * i128::from(n) * i128::from(noise_n);
     let within = net * i128::from(rule.margin().den()) <= bound;
     let tool_clusters = seen.gates.s1.is_some_and(|s1| s1.pass);
 
     let mut reasons = Vec::new();
-    if !tool_clusters {
-        reasons.push(Reason::ToolClusters { endpoint });
+    match seen.gates.s1 {
+        Some(s1) if s1.pass => {}
+        Some(_) => reasons.push(Reason::ToolClusters { endpoint }),
+        None => reasons.push(Reason::TooFewTools { endpoint, tools: input.tools.len() as u64 }),
     }
     if !affected.holds() {
         reasons.push(Reason::AffectedTasks { endpoint, tasks: affected.tasks() });
@@ -147,6 +147,25 @@ mod tests {
         let (too_many, reasons) = check(&endpoint(1_000, 20, cells(849, 51, 100, 0)), &noise);
         assert!(!too_many.losses_within_margin);
         assert!(reasons.contains(&Reason::GainsHideLosses { endpoint: Endpoint::Arguments, loss: 51, noise_loss: 30 }));
+    }
+
+    #[test]
+    fn outcomes_that_the_second_pass_lacks_excuse_no_loss() {
+        let mut lacking = cells(970, 10, 0, 0);
+        lacking.count_many(Mark::Right, Mark::Missing, 10);
+        lacking.count_many(Mark::Missing, Mark::Missing, 10);
+        let noise = endpoint(1_000, 20, lacking);
+        let (holds, _) = check(&endpoint(1_000, 20, cells(870, 30, 100, 0)), &noise);
+        assert!(holds.losses_within_margin && holds.losses == (30, 10));
+        assert!(!check(&endpoint(1_000, 20, cells(869, 31, 100, 0)), &noise).0.losses_within_margin);
+    }
+
+    #[test]
+    fn a_single_tool_takes_the_label_with_a_reason_of_its_own() {
+        let level = endpoint(1_000, 1, cells(1_000, 0, 0, 0));
+        let (robust, reasons) = check(&level, &endpoint(1_000, 1, cells(1_000, 0, 0, 0)));
+        assert!(!robust.holds());
+        assert_eq!(reasons, [Reason::TooFewTools { endpoint: Endpoint::Arguments, tools: 1 }]);
     }
 
     #[test]

@@ -172,6 +172,13 @@ pub enum Reason {
         /// The endpoint.
         endpoint: Endpoint,
     },
+    /// Not tool-robust: S1 is not defined on fewer than two tools.
+    TooFewTools {
+        /// The endpoint.
+        endpoint: Endpoint,
+        /// Tools that the tasks are of.
+        tools: u64,
+    },
     /// Not tool-robust: the gates do not pass on the tasks whose tool is shown differently.
     AffectedTasks {
         /// The endpoint.
@@ -185,7 +192,7 @@ pub enum Reason {
         endpoint: Endpoint,
         /// The arm's losses.
         loss: u64,
-        /// The second pass' losses.
+        /// The second pass' losses, missing outcomes not among them.
         noise_loss: u64,
     },
 }
@@ -219,6 +226,9 @@ impl fmt::Display for Reason {
             Self::NoiseTooHigh { arm } => write!(f, "{arm} itself would not be certified, so the failure may be noise"),
             Self::PassesDiffer { arm, endpoint } => write!(f, "{arm} differs from the first pass on {endpoint}"),
             Self::ToolClusters { endpoint } => write!(f, "S1 (tools as clusters) does not pass on {endpoint}"),
+            Self::TooFewTools { endpoint, tools } => {
+                write!(f, "S1 (tools as clusters) needs two tools, and the tasks are of {tools} ({endpoint})")
+            }
             Self::AffectedTasks { endpoint, tasks } => {
                 write!(f, "the gates do not pass on the {tasks} tasks whose tool is shown differently ({endpoint})")
             }

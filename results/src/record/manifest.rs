@@ -40,6 +40,9 @@ pub struct SuiteRun {
     pub tasks: u64,
     /// Text from which the seeds of this run are derived.
     pub seed: String,
+    /// Whether the tasks are made from dev frames: a pilot, of which nothing is ever scored for a claim.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dev: bool,
 }
 
 /// The program that ran.
@@ -111,6 +114,13 @@ pub struct Manifest {
     pub deviations: Vec<Deviation>,
 }
 
+impl Manifest {
+    /// Whether the run is a pilot on dev frames.
+    pub fn is_pilot(&self) -> bool {
+        self.suites.values().any(|suite| suite.dev)
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -129,7 +139,7 @@ pub(crate) mod tests {
                 host: None,
             },
             arms: vec!["raw".to_owned(), "L0".to_owned()],
-            suites: [("tools".to_owned(), SuiteRun { tasks: 12, seed: "s".to_owned() })].into(),
+            suites: [("tools".to_owned(), SuiteRun { tasks: 12, seed: "s".to_owned(), dev: false })].into(),
             prices: None,
             budget: None,
             build: Build {

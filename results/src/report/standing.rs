@@ -1,5 +1,6 @@
 //! What the run stands on: its identity, protocol, amendments, deviations, checks.
 
+use bench_protocol::verdict::Endpoint;
 use serde::Serialize;
 
 use super::{
@@ -119,11 +120,12 @@ fn choices(sources: &Sources) -> Vec<(String, String)> {
     let (tools, results) = (&protocol.suites.tools, &protocol.suites.results);
     let breakpoints: Vec<String> = protocol.cache.breakpoints.iter().map(word).collect();
     let named = |ids: &[String]| ids.join(", ");
+    let tested = |all: &[Endpoint]| all.iter().map(|endpoint| endpoint.name()).collect::<Vec<_>>().join(", ");
     [
         ("margin", protocol.test.margin.to_string()),
         ("one-sided level", protocol.test.alpha.to_string()),
-        ("endpoints of the tool suite", format!("{}, both must hold", named(&protocol.endpoints.tools))),
-        ("endpoint of the result suite", named(&protocol.endpoints.results)),
+        ("endpoints of the tool suite", format!("{}, both must hold", tested(&protocol.endpoints.tools))),
+        ("endpoint of the result suite", tested(&protocol.endpoints.results)),
         (
             "tool tasks",
             format!(
@@ -141,7 +143,7 @@ fn choices(sources: &Sources) -> Vec<(String, String)> {
         ("turns of an episode", format!("at most {}", protocol.episode.max_turns)),
         ("model", format!("{}, temperature {}", protocol.model.id, protocol.model.temperature)),
         ("prompt cache", format!("breakpoints: {}, kept {}", breakpoints.join(", "), word(&protocol.cache.ttl))),
-        ("missing outcomes", protocol.missing.rule.clone()),
+        ("missing outcomes", protocol.missing.rule.name().to_owned()),
         ("planned power per endpoint", protocol.power.target_per_endpoint.to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), tame(&value, 400)))

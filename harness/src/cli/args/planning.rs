@@ -9,6 +9,8 @@ use bench_mock_model::Behaviour;
 use bench_protocol::spec::Decimal;
 use clap::Args;
 
+use crate::cli::live::args::LiveArgs;
+
 /// Sizes of a suite, where they are not the protocol's.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct LayoutArgs {
@@ -113,7 +115,13 @@ pub struct PilotArgs {
     /// Seed text.
     #[arg(long, value_name = "TEXT", default_value = "pilot")]
     pub seed: String,
-    /// Threads; the result does not depend on it.
+    /// Threads of the scripted model; the result does not depend on it.
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
+    /// Folder for the record of a live pilot.
+    #[arg(long, value_name = "DIR", default_value = "results/runs")]
+    pub out: PathBuf,
+    /// A real model in place of the scripted one.
+    #[command(flatten)]
+    pub live: LiveArgs,
 }

@@ -11,7 +11,11 @@ mod runs;
 mod session;
 mod undertaking;
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context as _;
 use args::LiveArgs;
@@ -19,7 +23,7 @@ use bench_protocol::{digest::Digest, lock::Drift};
 use bench_results::record::{Deviation, FormatVersion, Manifest, ModelIds, RunKind};
 use session::{LEDGER, Outcome, Session, append, folder_of, ledger_run};
 use tokio::runtime::Runtime;
-use undertaking::{Part, Undertaking, endpoint, key};
+use undertaking::{Asked, Part, Undertaking, endpoint, key};
 
 pub(super) use plan::run as plan;
 pub(super) use resume::run as resume;
@@ -38,9 +42,12 @@ use crate::{
     ledger::{Chain, ChainError, Event, Ledger, LedgerError, RunId},
     locking,
     models::{BaseUrl, Count, Key, Lifecycle, Model, ModelError, Provider, connect},
-    run::live::{
-        folder,
-        terms::{self, SCHEMA, Terms},
+    run::{
+        live::{
+            folder,
+            terms::{self, SCHEMA, Terms},
+        },
+        prepare::RunSpec,
     },
     wire::{Entry, Request},
 };
@@ -53,13 +60,41 @@ pub(super) fn run(
     inputs: &Inputs,
     output: &mut Output,
 ) -> Result<u8, Failure> {
-    let budget = live.budget_usd.ok_or_else(|| {
-        Failure::usage("a live run needs a ceiling: give --budget-usd N (0 will do for a model that is free)")
-    })?;
-    let undertaking = Undertaking::new(Part { arms: &run.arms, tasks: run.tasks }, live, global, inputs)?;
+    let asked = Asked::Part(Part { arms: &run.arms, tasks: run.tasks });
+    let undertaking = Undertaking::new(asked, live, global, inputs)?;
     if let Some(arm) = run.require.as_ref().filter(|arm| !undertaking.spec.arms.contains(arm)) {
         return Err(Failure::usage(format!("--require {arm}: that arm is not part of this run")));
     }
+    let (outcome, folder) = start(undertaking, live, global, inputs, &run.out, output)?;
+    conclude(outcome, run.require.as_deref(), &folder, output)
+}
+
+/// Starts a live pilot: as any exploratory run, on tasks of dev frames.
+pub(super) fn pilot(
+    spec: RunSpec,
+    live: &LiveArgs,
+    global: &GlobalArgs,
+    inputs: &Inputs,
+    out: &Path,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let undertaking = Undertaking::new(Asked::Pilot(spec), live, global, inputs)?;
+    let (outcome, folder) = start(undertaking, live, global, inputs, out, output)?;
+    conclude(outcome, None, &folder, output)
+}
+
+/// Starts an undertaking and runs it, to its end or its stop; the outcome, and the folder of its record.
+fn start(
+    undertaking: Undertaking,
+    live: &LiveArgs,
+    global: &GlobalArgs,
+    inputs: &Inputs,
+    out: &Path,
+    output: &mut Output,
+) -> Result<(Outcome, PathBuf), Failure> {
+    let budget = live.budget_usd.ok_or_else(|| {
+        Failure::usage("a live run needs a ceiling: give --budget-usd N (0 will do for a model that is free)")
+    })?;
     let Start { lock, chain, key, variable } = may_start(&undertaking, live, global, inputs, budget, output)?;
     let ledger = Ledger::at(LEDGER);
     if !undertaking.confirmatory() {
@@ -81,8 +116,8 @@ pub(super) fn run(
         connect(target).map_err(|error| Failure::new(exit::USAGE, error))?
     };
     let refused = preflight(&runtime, model.as_ref(), &undertaking, inputs, output)?;
-    let id = fresh_id(&chain, &run.out)?;
-    let folder = folder_of(&run.out, id.as_str())?;
+    let id = fresh_id(&chain, out)?;
+    let folder = folder_of(out, id.as_str())?;
     let family = &undertaking.prepared.families[0];
     let prices = undertaking.prices.digest().map_err(|error| Failure::new(exit::BUG, error))?;
     let digests = terms::digests(inputs, family, &undertaking.settings, &prices)?;
@@ -101,7 +136,7 @@ pub(super) fn run(
     };
     let manifest = manifest(&undertaking, &terms, &chain, lock, &id, budget, prices);
     folder::create(&folder, inputs, &undertaking.prices, &terms, &manifest)?;
-    let entry = ledger_run(&manifest, inputs)?;
+    let entry = ledger_run(&manifest, &terms, inputs)?;
     if let Err(failure) = append(&ledger, Event::Started, &entry) {
         // Another run was quicker: nothing was asked, so nothing is kept.
         fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
@@ -128,8 +163,7 @@ pub(super) fn run(
         ledger,
     };
     let (journal, recovered) = session.open()?;
-    let outcome = session.run(journal, &recovered, output)?;
-    conclude(outcome, run.require.as_deref(), &folder, output)
+    Ok((session.run(journal, &recovered, output)?, folder))
 }
 
 /// What a run that may start rests on.
@@ -162,6 +196,7 @@ fn may_start(
 fn conclude(outcome: Outcome, require: Option<&str>, folder: &Path, output: &mut Output) -> Result<u8, Failure> {
     match outcome {
         Outcome::Stopped(code) => Ok(code),
+        Outcome::Pilot => super::pilot::of_record(folder, output),
         Outcome::Complete(certificate) => {
             check::report(&certificate, folder, output)?;
             if let Some(arm) = require {
@@ -186,7 +221,9 @@ fn lock(
     inputs: &Inputs,
     output: &Output,
 ) -> Result<Option<Digest>, Failure> {
-    let Some(lock) = inputs.chain.current().filter(|_| !global.overrides().any()) else { return Ok(None) };
+    // No lock fixes what is made from dev frames.
+    let free = global.overrides().any() || undertaking.is_pilot();
+    let Some(lock) = inputs.chain.current().filter(|_| !free) else { return Ok(None) };
     let drift = locking::drift_of(inputs, &locking::compute(inputs)?).unwrap_or_default();
     if drift.is_empty() {
         return Ok(Some(lock.id().clone()));
@@ -205,7 +242,8 @@ fn lock(
 /// Refuses a second confirmatory look before anything is asked. The ledger refuses it once more when the run is entered.
 fn first_look(undertaking: &Undertaking, lock: Option<&Digest>, chain: &Chain) -> Result<(), Failure> {
     let Some(lock) = lock.filter(|_| undertaking.confirmatory()) else { return Ok(()) };
-    match chain.second_look(lock, &undertaking.settings.model, undertaking.family()) {
+    let tasks = undertaking.prepared.families[0].tasks.digest()?;
+    match chain.second_look(lock, Some(&tasks), &undertaking.settings.model, undertaking.family()) {
         Some(earlier) => {
             let error = ChainError::SecondLook { earlier: earlier.run.clone(), at: earlier.at.clone() };
             Err(Failure::new(exit::SECOND_LOOK, LedgerError::Refused(error)))
@@ -300,7 +338,7 @@ fn manifest(
         .iter()
         .map(|why| Deviation { what: "exploratory".to_owned(), why: why.clone() })
         .collect();
-    if let Some(seen) = lock.as_ref().and_then(|lock| chain.seen(lock)) {
+    if let Some(seen) = lock.as_ref().and_then(|lock| chain.seen(lock, terms.tasks())) {
         let why = format!("run {} showed results on this lock's tasks, {}", seen.run, seen.at);
         deviations.push(Deviation { what: "the lock had been seen".to_owned(), why });
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{
     args::{LiveArgs, LiveSuite, PlanArgs},
     progress::span,
-    undertaking::{Part, Undertaking},
+    undertaking::{Asked, Part, Undertaking},
 };
 use crate::{
     cli::{args::GlobalArgs, failure::Failure, output::Output},
@@ -115,7 +115,7 @@ pub(in crate::cli) fn run(
 ) -> Result<u8, Failure> {
     let live: &LiveArgs = &args.live;
     let part = Part { arms: &args.arms, tasks: args.tasks };
-    let undertaking = Undertaking::new(part, live, global, inputs)?;
+    let undertaking = Undertaking::new(Asked::Part(part), live, global, inputs)?;
     if live.live {
         let budget =
             live.budget_usd.ok_or_else(|| Failure::usage("a live run needs a ceiling: give --budget-usd N"))?;

@@ -67,6 +67,7 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
         let why = format!("from {before} to {budget} pico-dollars; no outcome had been seen");
         manifest.deviations.push(Deviation { what: "the budget was changed".to_owned(), why });
     }
+    let entry = ledger_run(&manifest, &terms, &inputs)?;
     let runtime = runtime()?;
     let target = endpoint(provider, base.clone(), key, &inputs, &terms.settings, terms.timeout, terms.mock_server);
     let model = {
@@ -90,7 +91,7 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
     let (journal, recovered) = session.open()?;
     if known.is_none() {
         // The run ended between its record and its entry; its look is taken now, or refused.
-        append(&ledger, Event::Started, &ledger_run(&manifest, &inputs)?)?;
+        append(&ledger, Event::Started, &entry)?;
         folder::keep_ledger(&folder, Path::new(LEDGER))?;
     }
     folder::write_manifest(&folder, &manifest)?;

@@ -16,6 +16,7 @@ use crate::{
     inputs::Inputs,
     ledger::{Chain, Event, Ledger},
     meter::{Books, dollars},
+    run::live::folder,
     verify::Index,
 };
 
@@ -169,7 +170,10 @@ fn abandon(text: &str, out: &Path, inputs: &Inputs, ledger: &Ledger, output: &Ou
     let record = Record::open(&folder).map_err(|error| Failure::new(exit::INPUT, error))?;
     let own = Inputs::of_record(&record.inputs());
     let inputs = own.as_ref().unwrap_or(inputs);
-    let run = super::session::ledger_run(record.manifest(), inputs)?;
+    let Some(terms) = folder::terms(&folder).map_err(|error| Failure::new(exit::INPUT, error))? else {
+        return Err(Failure::usage(format!("run {id} is no live run; only those can be abandoned")));
+    };
+    let run = super::session::ledger_run(record.manifest(), &terms, inputs)?;
     append(ledger, Event::Abandoned, &run)?;
     output.talk(&format!("run {id} is abandoned; its look is taken all the same"));
     Ok(exit::OK)

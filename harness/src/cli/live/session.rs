@@ -47,6 +47,8 @@ pub(super) struct Session<'a> {
 pub(super) enum Outcome {
     /// It is complete and judged.
     Complete(Box<Certificate>),
+    /// It is a pilot and complete: there is nothing to judge.
+    Pilot,
     /// It stopped, with this exit code; the reason was told.
     Stopped(u8),
 }
@@ -110,7 +112,7 @@ impl Session<'_> {
             output.talk(summary.trim_end());
         }
         let report = report.map_err(|error| Failure::new(exit::INPUT, error))?;
-        let undertaking = ledger_run(&manifest, inputs)?;
+        let undertaking = ledger_run(&manifest, &terms, inputs)?;
         if let Some(stop) = report.stop {
             append(&ledger, Event::Stopped, &undertaking)?;
             return Ok(Outcome::Stopped(stopped(&stop, &manifest, &folder)));
@@ -123,7 +125,7 @@ impl Session<'_> {
             append(&ledger, Event::Seen, &undertaking)?;
         }
         append(&ledger, Event::Finished, &undertaking)?;
-        Ok(Outcome::Complete(Box::new(certificate)))
+        Ok(if manifest.is_pilot() { Outcome::Pilot } else { Outcome::Complete(Box::new(certificate)) })
     }
 }
 
@@ -154,7 +156,7 @@ fn stopped(stop: &Stop, manifest: &Manifest, folder: &std::path::Path) -> u8 {
 }
 
 /// A run as the ledger names it.
-pub(super) fn ledger_run(manifest: &Manifest, inputs: &Inputs) -> Result<ledger::Run, Failure> {
+pub(super) fn ledger_run(manifest: &Manifest, terms: &Terms, inputs: &Inputs) -> Result<ledger::Run, Failure> {
     let id = RunId::parse(&manifest.id).map_err(|why| Failure::new(exit::INPUT, anyhow::anyhow!(why)))?;
     let prices = manifest
         .prices
@@ -167,8 +169,14 @@ pub(super) fn ledger_run(manifest: &Manifest, inputs: &Inputs) -> Result<ledger:
             Some(lock) => lock.clone(),
             None => inputs.protocol.digest()?,
         },
+        tasks: terms.tasks().cloned(),
         model: manifest.model.asked.clone(),
-        family: if manifest.suites.contains_key(RESULTS) { "results" } else { "levels" }.to_owned(),
+        family: match manifest {
+            manifest if manifest.is_pilot() => "pilot",
+            manifest if manifest.suites.contains_key(RESULTS) => "results",
+            _ => "levels",
+        }
+        .to_owned(),
         kind: if manifest.confirmatory { Kind::Confirmatory } else { Kind::Exploratory },
         arms: manifest.arms.clone(),
         budget: manifest.budget.unwrap_or_default(),

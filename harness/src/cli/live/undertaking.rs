@@ -31,6 +31,14 @@ pub(super) struct Part<'a> {
     pub(super) tasks: Option<u64>,
 }
 
+/// What is asked for.
+pub(super) enum Asked<'a> {
+    /// A suite, or a part of it.
+    Part(Part<'a>),
+    /// A pilot: tasks of dev frames, which are under no lock.
+    Pilot(RunSpec),
+}
+
 /// A live run that could be started.
 pub(in crate::cli) struct Undertaking {
     pub(super) provider: Provider,
@@ -48,7 +56,12 @@ pub(in crate::cli) struct Undertaking {
 
 impl Undertaking {
     /// Checks the arguments against inputs, capabilities and prices.
-    pub(super) fn new(part: Part<'_>, live: &LiveArgs, global: &GlobalArgs, inputs: &Inputs) -> Result<Self, Failure> {
+    pub(super) fn new(
+        asked: Asked<'_>,
+        live: &LiveArgs,
+        global: &GlobalArgs,
+        inputs: &Inputs,
+    ) -> Result<Self, Failure> {
         let protocol = &inputs.protocol;
         let (provider, model) = provider_and_model(live, inputs)?;
         let refused = |error| Failure::new(exit::USAGE, error);
@@ -67,8 +80,15 @@ impl Undertaking {
         let settings = capability.settings(protocol);
         let seed =
             if model == protocol.model.replication_id { &protocol.seeds.replication } else { &protocol.seeds.primary };
-        let spec = spec(part, live.suite, inputs, seed)?;
+        let (part, spec) = match asked {
+            Asked::Part(part) => (Some(part), spec(part, live.suite, inputs, seed)?),
+            Asked::Pilot(_) if live.suite != LiveSuite::Tools => {
+                return Err(Failure::usage("a pilot is of the suite `tools`: only that one has dev frames"));
+            }
+            Asked::Pilot(spec) => (None, spec),
+        };
         let prepared = Prepared::new(inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
+        prepared.require_two_frames().map_err(|error| Failure::new(exit::USAGE, error))?;
         for arm in &prepared.families[0].arms {
             if live.suite == LiveSuite::Tools {
                 let session = arm.open(crate::arms::Scope::Catalogs)?;
@@ -82,14 +102,16 @@ impl Undertaking {
             }
         };
         because(live.exploratory, "--exploratory");
-        because(!part.arms.is_empty(), "--arms: arms were chosen by hand");
-        because(part.tasks.is_some(), "--tasks: tasks were chosen by hand");
+        because(part.is_none(), "a pilot: dev frames are never scored for a claim");
+        because(part.is_some_and(|part| !part.arms.is_empty()), "--arms: arms were chosen by hand");
+        because(part.is_some_and(|part| part.tasks.is_some()), "--tasks: tasks were chosen by hand");
         because(live.order == OrderArg::Blocked, "--order blocked: drift is confounded with the arm");
         because(global.overrides().any(), "--catalogs, --intents or --protocol: the inputs are not the locked ones");
         because(!provider.is_official(&base), "--base-url: the endpoint is not the provider's own");
         let locked = [&protocol.model.id, &protocol.model.replication_id].contains(&&model);
         because(!locked, "--model: the protocol names another");
         because(inputs.chain.current().is_none(), "there is no lock");
+        because(protocol.power.underpowered, "the lock is underpowered");
         Ok(Self {
             provider,
             base,
@@ -110,6 +132,11 @@ impl Undertaking {
 
     pub(super) fn money(&self) -> Money {
         Money::new(self.price.clone(), self.provider.id(), &self.settings)
+    }
+
+    /// Whether it is a pilot.
+    pub(super) fn is_pilot(&self) -> bool {
+        self.spec.suites.values().any(|suite| suite.dev)
     }
 
     /// The family of tests that the run belongs to, as the ledger names it.

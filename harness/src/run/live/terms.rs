@@ -64,7 +64,15 @@ fn shown(digest: Option<&Digest>) -> String {
     digest.map_or_else(|| "not there".to_owned(), |digest| digest.hex().chars().take(12).collect())
 }
 
+/// What the digest of the task list is called among a run's digests.
+const TASKS: &str = "tasks";
+
 impl Terms {
+    /// Digest of the run's task list.
+    pub fn tasks(&self) -> Option<&Digest> {
+        self.digests.get(TASKS)
+    }
+
     /// The plan of a family under these terms.
     pub fn planned(&self, inputs: &Inputs, family: &Family) -> Planned {
         Planned::of(&inputs.protocol, family, self.refused.clone())
@@ -95,7 +103,7 @@ pub fn digests(
     let mut all = BTreeMap::from([
         ("protocol".to_owned(), inputs.protocol.digest()?),
         ("intents".to_owned(), inputs.intents_digest()),
-        ("tasks".to_owned(), family.tasks.digest()?),
+        (TASKS.to_owned(), family.tasks.digest()?),
         ("request fields".to_owned(), Digest::of(&serde_json::to_vec(settings)?)),
         ("prices".to_owned(), prices.clone()),
     ]);
