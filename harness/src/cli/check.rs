@@ -15,7 +15,7 @@ use anyhow::Context as _;
 use bench_protocol::{digest::Digest, verdict::Status};
 use bench_results::{
     certificate::Certificate,
-    record::{Deviation, FormatVersion, Manifest, ModelIds, RunKind},
+    record::{Deviation, FormatVersion, Manifest, ModelIds, RunKind, Weight},
     table,
 };
 
@@ -257,8 +257,11 @@ pub(super) fn report(certificate: &Certificate, folder: &Path, output: &mut Outp
     Ok(())
 }
 
-/// The exit code of a required arm's verdict.
+/// The exit code of a required arm's verdict. An exploratory run has none to give.
 pub(super) fn required(arm: &str, certificate: &Certificate) -> u8 {
+    if certificate.weight() == Weight::Exploratory {
+        return exit::NO_VERDICT;
+    }
     match certificate.levels.iter().find(|level| *level.arm == *arm).map(|level| level.status) {
         Some(Status::Certified) => exit::OK,
         Some(Status::Failed) => exit::FAILED,
