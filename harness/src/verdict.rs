@@ -254,4 +254,4 @@ fn standings(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

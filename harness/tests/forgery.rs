@@ -18,6 +18,9 @@ use common::{bench, stderr, stdout};
 use forge::{claim, copy, edit, line, reconclude};
 use serde_json::json;
 
+/// A change of a JSON document.
+type Lie = fn(&mut serde_json::Value);
+
 /// A run of 40 tasks under two levels, made once.
 struct Honest {
     scratch: tempfile::TempDir,
@@ -63,7 +66,6 @@ fn a_forger_who_changes_nothing_is_not_accused() {
 
 #[test]
 fn a_scripted_run_cannot_call_itself_anything_else() {
-    type Lie = fn(&mut serde_json::Value);
     let honest = Honest::run();
     let lies: [(&str, Lie, &str); 8] = [
         ("live", |m| m["kind"] = "live".into(), "kind"),
@@ -177,7 +179,7 @@ fn one_withheld_file_does_not_turn_a_record_into_a_verified_one() {
     assert!(sign("re-verified", 47).contains("nothing is signed"));
     sign("self-attested", 0);
     // A forged one, whose own numbers add up.
-    let lies: [(&str, fn(&mut serde_json::Value)); 6] = [
+    let lies: [(&str, Lie); 6] = [
         ("kind", |c| c["kind"] = "live".into()),
         ("model", |c| c["model"]["asked"] = "claude-haiku-4-5-20251001".into()),
         ("alpha", |c| c["rule"]["alpha"] = "0.5000000".into()),

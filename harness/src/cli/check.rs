@@ -283,3 +283,28 @@ fn code(args: &RunArgs, certificate: &Certificate, whole: bool) -> u8 {
     let harmless = matches!(args.mock, bench_mock_model::Behaviour::Noisy | bench_mock_model::Behaviour::Oracle);
     if certificate.controls_behaved() && (levels || !harmless) { exit::OK } else { exit::PLUMBING }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::tests::certificate;
+
+    #[test]
+    fn a_required_arm_of_an_exploratory_run_has_no_verdict_whatever_its_word() {
+        let mut one = certificate();
+        let arm = one.levels[0].arm.clone();
+        let codes = [
+            (Status::Certified, exit::OK),
+            (Status::Failed, exit::FAILED),
+            (Status::Inconclusive, exit::INCONCLUSIVE),
+            (Status::NotTested, exit::NO_VERDICT),
+        ];
+        for (status, code) in codes {
+            one.levels[0].status = status;
+            one.confirmatory = true;
+            assert_eq!(required(&arm, &one), code, "{status:?}");
+            one.confirmatory = false;
+            assert_eq!(required(&arm, &one), exit::NO_VERDICT, "{status:?}");
+        }
+    }
+}

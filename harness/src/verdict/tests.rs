@@ -26,8 +26,8 @@ fn inputs() -> Inputs {
     Inputs::load(&Overrides::default()).unwrap()
 }
 
-/// A small run: its statuses are set by the tests.
-fn certificate() -> Certificate {
+/// A small run, live and confirmatory: its statuses are set by the tests.
+pub(crate) fn certificate() -> Certificate {
     static MADE: OnceLock<Certificate> = OnceLock::new();
     MADE.get_or_init(|| {
         let inputs = inputs();

@@ -119,7 +119,7 @@ fn an_answer_cannot_be_set_aside_or_given_to_another_model() {
     let forged = honest.copy("model");
     first_outcome(&forged, |line| line["model"] = "claude-opus-5".into());
     edit(&forged.join("manifest.json"), |m| {
-        m["model"]["returned"].as_array_mut().unwrap().push("claude-opus-5".into())
+        m["model"]["returned"].as_array_mut().unwrap().push("claude-opus-5".into());
     });
     let out = honest.verify(&forged, 44);
     line(&out, "FAIL", "episodes");
