@@ -102,8 +102,12 @@ fn a_task_that_was_changed_is_named_with_and_without_a_lock() {
     let mut unlocked: Value = json(&manifest);
     unlocked.as_object_mut().unwrap().remove("lock");
     fs::write(run.record.join("manifest.json"), unlocked.to_string()).unwrap();
-    let out = run.tampered(file, swap, &[], 42);
-    names(&out, "FAIL", "tasks", "the seed makes");
+    // Forty tasks don't ask of every file.
+    for entry in fs::read_dir(run.record.join("inputs/intents")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::write(&path, swap(fs::read_to_string(&path).unwrap())).unwrap();
+    }
+    names(&run.run(&["verify", &run.id], 42), "FAIL", "tasks", "the seed makes");
 }
 
 #[test]
