@@ -7,6 +7,8 @@ use std::{
 
 use bench_protocol::{
     digest::Digest,
+    lock::Chain,
+    spec::Protocol,
     stats::ExactCache,
     verdict::{FamilyKind, FamilyVerdict, Rule, evaluate},
 };
@@ -139,20 +141,10 @@ impl<'a> Judge<'a> {
             kind: manifest.kind,
             confirmatory: manifest.confirmatory,
             protocol: protocol.digest()?,
-            locks: if lock.is_some() { LockSubject::history(&self.inputs.chain) } else { Vec::new() },
+            locks: locks_of(manifest, &self.inputs.chain),
             catalogs: self.catalogs(),
             arms,
-            model: ModelSubject {
-                provider: manifest.model.provider.clone(),
-                asked: manifest.model.asked.clone(),
-                returned: manifest.model.returned.clone(),
-                host: manifest.model.host.clone(),
-                api_version: (manifest.kind == RunKind::Live && manifest.model.provider == "anthropic")
-                    .then(|| protocol.model.api_version.clone()),
-                sampling: facts.settings.as_ref().map_or_else(|| sampling(&Settings::of(protocol)), sampling),
-                days: days(manifest),
-                prices: manifest.prices.clone(),
-            },
+            model: model_of(manifest, protocol, facts.settings.as_ref()),
             tasks,
             schedule: ScheduleSubject { rule: facts.order.rule().to_owned(), seed },
             sizes,
@@ -201,6 +193,28 @@ impl<'a> Judge<'a> {
 /// A unit variant as it is written in JSON.
 fn kebab(value: &impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// The locks that a run is under.
+pub(crate) fn locks_of(manifest: &Manifest, chain: &Chain) -> Vec<LockSubject> {
+    let lock = manifest.lock.as_ref().and_then(|id| chain.get(id));
+    if lock.is_some() { LockSubject::history(chain) } else { Vec::new() }
+}
+
+/// The model of a run; `settings` are those of its requests where they are not the protocol's own.
+pub(crate) fn model_of(manifest: &Manifest, protocol: &Protocol, settings: Option<&Settings>) -> ModelSubject {
+    let model = &manifest.model;
+    ModelSubject {
+        provider: model.provider.clone(),
+        asked: model.asked.clone(),
+        returned: model.returned.clone(),
+        host: model.host.clone(),
+        api_version: (manifest.kind == RunKind::Live && model.provider == "anthropic")
+            .then(|| protocol.model.api_version.clone()),
+        sampling: settings.map_or_else(|| sampling(&Settings::of(protocol)), sampling),
+        days: days(manifest),
+        prices: manifest.prices.clone(),
+    }
 }
 
 /// Fields that were sent beside the prompt.

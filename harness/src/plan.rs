@@ -12,6 +12,7 @@ use bench_tasks::generate::{FrameSet, Plan};
 use crate::{
     arms::{ArmContext, WarmUp},
     inputs::Inputs,
+    run::prepare::{RESULTS, TOOLS},
 };
 
 /// One seed per purpose, all derived from the canonical protocol and a seed text.
@@ -54,6 +55,16 @@ impl SuiteSeeds {
             mock: seed("mock"),
             bootstrap: seed("bootstrap"),
         })
+    }
+}
+
+/// Tasks of a whole suite, abstain tasks included; none for a suite that there is not.
+pub fn tasks(protocol: &Protocol, suite: &str) -> Option<u64> {
+    let sizes = &protocol.suites;
+    match suite {
+        TOOLS => Some(sizes.tools.tool_tasks + sizes.tools.abstain_tasks),
+        RESULTS => Some(sizes.results.tasks),
+        _ => None,
     }
 }
 

@@ -13,7 +13,7 @@ use bench_protocol::{
         default_level::{DefaultLevel, Standing, certified, default_of},
     },
 };
-use bench_results::{certificate::Certificate, record::RunKind};
+use bench_results::certificate::Certificate;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -34,6 +34,8 @@ pub struct Verified {
     pub run: String,
     /// Its certificate.
     pub certificate: Certificate,
+    /// Whether the published ledger, against which it was verified, has it as a confirmatory run that finished.
+    pub entered: bool,
 }
 
 /// Why there is no answer.
@@ -107,7 +109,7 @@ pub struct Placed {
     pub role: Role,
     /// Its model.
     pub model: String,
-    /// Whether it can certify: live, confirmatory, and of sizes that reach the planned power.
+    /// Whether it can certify: live, confirmatory, finished in the published ledger, and of sizes that reach the planned power.
     pub can_certify: bool,
 }
 
@@ -157,12 +159,12 @@ pub fn answer(protocol: &Protocol, runs: &[Verified]) -> Result<Answer, VerdictE
         would_be: would.level,
         results: results(true),
         results_would_be: results(false),
-        because: because(protocol, &placed),
+        because: because(protocol, runs, &placed),
         runs: placed,
     })
 }
 
-fn because(protocol: &Protocol, placed: &[Placed]) -> Vec<String> {
+fn because(protocol: &Protocol, runs: &[Verified], placed: &[Placed]) -> Vec<String> {
     let mut all = Vec::new();
     if protocol.default_rule.require_replication && !placed.iter().any(|run| run.role == Role::Replication) {
         all.push(format!(
@@ -170,9 +172,14 @@ fn because(protocol: &Protocol, placed: &[Placed]) -> Vec<String> {
             protocol.model.replication_id, protocol.seeds.replication
         ));
     }
-    all.extend(placed.iter().filter(|run| !run.can_certify).map(|run| {
-        format!("run {} is exploratory, underpowered or answered by a scripted model: it certifies nothing", run.run)
-    }));
+    for (run, one) in placed.iter().zip(runs).filter(|(run, _)| !run.can_certify) {
+        let why = if one.certificate.can_certify() && !one.certificate.underpowered {
+            "is not in the ledger as a confirmatory run that finished; give the published ledger with --ledger"
+        } else {
+            "is exploratory, underpowered or answered by a scripted model"
+        };
+        all.push(format!("run {} {why}: it certifies nothing", run.run));
+    }
     all
 }
 
@@ -199,9 +206,9 @@ fn place(protocol: &Protocol, runs: &[Verified]) -> Result<Vec<Placed>, VerdictE
             Role::Primary => ("primary", &protocol.model.id),
             Role::Replication => ("replication", &protocol.model.replication_id),
         };
-        let can_certify = certificate.kind == RunKind::Live && certificate.confirmatory && !certificate.underpowered;
+        let real = certificate.can_certify() && !certificate.underpowered;
         let asked = &certificate.model.asked;
-        if can_certify && asked != expected {
+        if real && asked != expected {
             let (model, expected) = (asked.clone(), expected.clone());
             return Err(VerdictError::Model { run: one.run.clone(), role: word, model, expected });
         }
@@ -211,7 +218,12 @@ fn place(protocol: &Protocol, runs: &[Verified]) -> Result<Vec<Placed>, VerdictE
         if let Some((other, _)) = twin {
             return Err(VerdictError::Twice { first: other.run.clone(), second: runs[at].run.clone(), role: word });
         }
-        placed.push(Placed { run: one.run.clone(), role, model: certificate.model.asked.clone(), can_certify });
+        placed.push(Placed {
+            run: one.run.clone(),
+            role,
+            model: certificate.model.asked.clone(),
+            can_certify: real && one.entered,
+        });
     }
     let primary = placed.iter().find(|run| run.role == Role::Primary).ok_or(VerdictError::NoPrimary)?;
     let same = placed.iter().find(|run| run.role == Role::Replication && run.model == primary.model);
@@ -242,4 +254,4 @@ fn standings(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -9,6 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use bench_harness::bundle::{Limits, unpack};
 use common::{bench, stderr, stdout};
 
 /// A small run of two levels.
@@ -48,8 +49,33 @@ fn a_run_is_named_by_its_id_and_written_to_a_file() {
     let said = stderr(bench(folder.path()).arg("report").arg(id).args(["--html", "-o", "page.html"]), 0);
     assert!(said.contains("page.html"), "{said}");
     assert!(fs::read_to_string(folder.path().join("page.html")).unwrap().starts_with("<!DOCTYPE html>"));
+    let page = fs::read(folder.path().join("page.html")).unwrap();
+    let begun = &id.to_str().unwrap()[..4];
+    assert!(stdout(bench(folder.path()).args(["report", begun, "--html"]), 0).into_bytes() == page, "by its beginning");
+    // A bundle takes the page along, and is itself something that can be reported on.
+    stdout(bench(folder.path()).arg("bundle").arg(id).args(["-o", "b.tar.gz", "--quiet"]), 0);
+    let unpacked = tempfile::tempdir().unwrap();
+    unpack(&folder.path().join("b.tar.gz"), unpacked.path(), &Limits::default()).unwrap();
+    assert!(fs::read(unpacked.path().join("report.html")).unwrap() == page, "the page in the bundle");
+    let of_bundle = stdout(bench(folder.path()).args(["report", "b.tar.gz", "--html"]), 0);
+    assert!(of_bundle.contains("each with its digest") && of_bundle.contains("id=\"effects\""));
     let refused = stderr(bench(folder.path()).arg("report").arg(id).args(["--html", "-o", "no/such/page.html"]), 30);
     assert!(refused.contains("no/such"), "{refused}");
+}
+
+#[test]
+fn a_page_that_nobody_verified_says_so_and_one_that_fails_ends_with_the_code_of_the_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = small_run(folder.path());
+    let of = |args: &[&str], code: i32| stdout(bench(folder.path()).arg("report").arg(&run).args(args), code);
+    assert!(of(&["--html", "--unverified"], 0).contains("nobody recomputed it"));
+    let path = run.join("episodes.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\"turns\":1", "\"turns\":2", 1)).unwrap();
+    for format in ["--html", "--markdown", "--json"] {
+        let text = of(&[format], 44);
+        assert!(text.contains("does not verify") && !text.contains("would certify"), "{format}");
+    }
 }
 
 #[test]

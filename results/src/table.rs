@@ -10,7 +10,7 @@ use bench_protocol::verdict::FamilyKind;
 use crate::certificate::Certificate;
 
 pub(crate) use rows::{control_word, group, signed, status_word};
-pub use sentence::{MOCK_IS_NO_EVIDENCE, sentences};
+pub use sentence::{EXPLORATORY_CERTIFIES_NOTHING, MOCK_IS_NO_EVIDENCE, caution, sentences};
 
 /// Widest line, in characters.
 pub const WIDTH: usize = 100;

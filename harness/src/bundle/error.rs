@@ -59,6 +59,28 @@ pub enum BundleError {
         /// Of what.
         what: &'static str,
     },
+    /// A file that is said to be here and to be withheld.
+    #[error("`{name}` is listed as a file of the bundle and as withheld from it")]
+    Both {
+        /// The path.
+        name: String,
+    },
+    /// A file that no bundle withholds.
+    #[error("`{name}` is withheld, and quotes no catalog; only what does may be")]
+    Withheld {
+        /// The path.
+        name: String,
+    },
+    /// A file that is larger than any of its kind.
+    #[error("`{name}` has {bytes} bytes; only the logs of attempts and episodes have more than {limit}")]
+    Large {
+        /// The path.
+        name: String,
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// A file that the list of contents does not name.
     #[error("`{name}` is not in bundle.json")]
     Unlisted {

@@ -15,8 +15,11 @@ use super::{BundleError, CONTENTS};
 /// Name of the ledger as it stood when the bundle was made, beside the record.
 pub const LEDGER: &str = "ledger.jsonl";
 
+/// The report that a bundle takes along.
+pub const PAGE: &str = "report.html";
+
 /// Reports that may lie beside the record.
-const REPORTS: [&str; 5] = ["report.html", "report.md", "report.json", "episodes.csv", "attempts.csv"];
+const REPORTS: [&str; 5] = [PAGE, "report.md", "report.json", "episodes.csv", "attempts.csv"];
 
 /// Longest path, in bytes. Fits the name fields of a plain archive header with room for the top folder.
 const LONGEST: usize = 160;
@@ -33,6 +36,14 @@ pub fn is_top_level(name: &str) -> bool {
 /// True for a report: made from the record, not part of it.
 pub fn is_report(name: &str) -> bool {
     REPORTS.contains(&name)
+}
+
+/// The catalogs, what was written over them, and every file that repeats tool definitions, arguments or responses: all
+/// that a bundle may withhold.
+pub fn quotes_catalogs(name: &str) -> bool {
+    ["inputs/catalogs/", "inputs/intents/", "surfaces/"].iter().any(|folder| name.starts_with(folder))
+        || [ATTEMPTS, EPISODES].contains(&name)
+        || is_report(name)
 }
 
 /// A plain relative path: no root, no way up, no separators or devices of other systems, nothing that cannot be seen.

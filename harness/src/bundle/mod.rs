@@ -15,6 +15,7 @@ mod write;
 use std::{collections::BTreeMap, fs, path::Path};
 
 use bench_protocol::digest::Digest;
+use bench_results::attestation::ATTESTATION;
 use serde::{Deserialize, Serialize};
 
 pub use error::BundleError;
@@ -63,6 +64,14 @@ impl Contents {
         for name in parsed.files.keys().chain(parsed.withheld.keys()) {
             layout::of_record(name)?;
         }
+        for name in parsed.withheld.keys() {
+            if parsed.files.contains_key(name) {
+                return Err(BundleError::Both { name: name.clone() });
+            }
+            if !layout::quotes_catalogs(name) {
+                return Err(BundleError::Withheld { name: name.clone() });
+            }
+        }
         Ok(parsed)
     }
 }
@@ -85,11 +94,14 @@ pub fn contents(folder: &Path) -> Result<Option<Contents>, BundleError> {
 /// # Errors
 /// A file that is missing, differs or is not listed.
 pub fn check(folder: &Path, contents: &Contents) -> Result<String, BundleError> {
+    // Somebody may have signed what they unpacked; a signature is checked by itself.
+    let own = |name: &&String| *name != ATTESTATION;
     let here = layout::files(folder)?;
-    if let Some(extra) = here.iter().find(|name| !contents.files.contains_key(*name)) {
-        return Err(BundleError::Unlisted { name: extra.clone() });
+    let here: Vec<&String> = here.iter().filter(own).collect();
+    if let Some(extra) = here.iter().find(|name| !contents.files.contains_key(**name)) {
+        return Err(BundleError::Unlisted { name: (*extra).clone() });
     }
-    for (name, listed) in &contents.files {
+    for (name, listed) in contents.files.iter().filter(|(name, _)| own(name)) {
         let found = entry(&folder.join(name))?;
         if found != *listed {
             return Err(BundleError::Differs { name: name.clone() });

@@ -11,6 +11,7 @@ use std::{
 };
 
 use bench_protocol::digest::Hasher;
+use bench_results::record::{ATTEMPTS, EPISODES};
 use flate2::bufread::GzDecoder;
 use tar::{Archive, EntryType};
 
@@ -29,11 +30,13 @@ pub struct Limits {
     pub ratio_from: u64,
     /// Bytes of the list of contents.
     pub contents: u64,
+    /// Bytes of every other file but the two logs, which are read line by line. The rest is read whole.
+    pub file: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { entries: 20_000, bytes: 16 << 30, ratio: 200, ratio_from: 64 << 20, contents: 8 << 20 }
+        Self { entries: 20_000, bytes: 16 << 30, ratio: 200, ratio_from: 64 << 20, contents: 8 << 20, file: 64 << 20 }
     }
 }
 
@@ -97,6 +100,7 @@ impl Unpacker<'_> {
                     if parsed.run != top {
                         return Err(BundleError::Name { name: full, why: "its folder is not called like the run" });
                     }
+                    self.sizes(&parsed)?;
                     due.clone_from(&parsed.files);
                     contents = Some(parsed);
                 }
@@ -127,6 +131,16 @@ impl Unpacker<'_> {
         let path = self.into.join(CONTENTS);
         fs::write(&path, &bytes).map_err(|source| BundleError::Io { path, source })?;
         Ok(contents)
+    }
+
+    /// What is read whole must be small enough for that.
+    fn sizes(&self, contents: &Contents) -> Result<(), BundleError> {
+        let limit = self.limits.file;
+        let is_log = |name: &str| [ATTEMPTS, EPISODES].contains(&name);
+        match contents.files.iter().find(|(name, entry)| entry.bytes > limit && !is_log(name)) {
+            Some((name, entry)) => Err(BundleError::Large { name: name.clone(), bytes: entry.bytes, limit }),
+            None => Ok(()),
+        }
     }
 
     /// Writes one file and holds it against what was announced.

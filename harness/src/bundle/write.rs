@@ -8,7 +8,6 @@ use std::{
 };
 
 use bench_protocol::digest::{Digest, Hasher};
-use bench_results::record::{ATTEMPTS, EPISODES};
 use flate2::{Compression, GzBuilder, write::GzEncoder};
 use tar::{Builder, EntryType, Header};
 
@@ -42,16 +41,22 @@ pub fn pack(
     out: impl Write,
 ) -> Result<Contents, BundleError> {
     layout::plain(run)?;
+    // What an earlier bundle withheld is still not here.
+    let earlier = super::contents(folder)?.map(|earlier| earlier.withheld).unwrap_or_default();
     let mut contents = Contents {
         schema: SCHEMA.to_owned(),
         run: run.to_owned(),
         files: BTreeMap::new(),
-        withheld: BTreeMap::new(),
+        withheld: earlier,
         consequences: Vec::new(),
     };
     for name in layout::files(folder)? {
         let entry = entry(&folder.join(&name))?;
-        let list = if options.redact && quotes_catalogs(&name) { &mut contents.withheld } else { &mut contents.files };
+        if contents.withheld.contains_key(&name) {
+            return Err(BundleError::Both { name });
+        }
+        let list =
+            if options.redact && layout::quotes_catalogs(&name) { &mut contents.withheld } else { &mut contents.files };
         list.insert(name, entry);
     }
     for (name, bytes) in extra {
@@ -84,13 +89,6 @@ pub fn pack(
     let mut out = tar.into_inner().and_then(GzEncoder::finish).map_err(archive)?;
     out.flush().map_err(archive)?;
     Ok(contents)
-}
-
-/// The catalogs, what was written over them, and every file that repeats tool definitions, arguments or responses.
-fn quotes_catalogs(name: &str) -> bool {
-    ["inputs/catalogs/", "inputs/intents/", "surfaces/"].iter().any(|folder| name.starts_with(folder))
-        || [ATTEMPTS, EPISODES].contains(&name)
-        || layout::is_report(name)
 }
 
 fn append<W: Write>(

@@ -15,7 +15,7 @@ use anyhow::Context as _;
 use bench_protocol::{digest::Digest, verdict::Status};
 use bench_results::{
     certificate::Certificate,
-    record::{Deviation, FormatVersion, Manifest, ModelIds, RunKind},
+    record::{Deviation, FormatVersion, Manifest, ModelIds, RunKind, Weight},
     table,
 };
 
@@ -257,8 +257,11 @@ pub(super) fn report(certificate: &Certificate, folder: &Path, output: &mut Outp
     Ok(())
 }
 
-/// The exit code of a required arm's verdict.
+/// The exit code of a required arm's verdict. An exploratory run has none to give.
 pub(super) fn required(arm: &str, certificate: &Certificate) -> u8 {
+    if certificate.weight() == Weight::Exploratory {
+        return exit::NO_VERDICT;
+    }
     match certificate.levels.iter().find(|level| *level.arm == *arm).map(|level| level.status) {
         Some(Status::Certified) => exit::OK,
         Some(Status::Failed) => exit::FAILED,
@@ -279,4 +282,29 @@ fn code(args: &RunArgs, certificate: &Certificate, whole: bool) -> u8 {
     let levels = certificate.levels.iter().all(|level| level.status == Status::Certified);
     let harmless = matches!(args.mock, bench_mock_model::Behaviour::Noisy | bench_mock_model::Behaviour::Oracle);
     if certificate.controls_behaved() && (levels || !harmless) { exit::OK } else { exit::PLUMBING }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::tests::certificate;
+
+    #[test]
+    fn a_required_arm_of_an_exploratory_run_has_no_verdict_whatever_its_word() {
+        let mut one = certificate();
+        let arm = one.levels[0].arm.clone();
+        let codes = [
+            (Status::Certified, exit::OK),
+            (Status::Failed, exit::FAILED),
+            (Status::Inconclusive, exit::INCONCLUSIVE),
+            (Status::NotTested, exit::NO_VERDICT),
+        ];
+        for (status, code) in codes {
+            one.levels[0].status = status;
+            one.confirmatory = true;
+            assert_eq!(required(&arm, &one), code, "{status:?}");
+            one.confirmatory = false;
+            assert_eq!(required(&arm, &one), exit::NO_VERDICT, "{status:?}");
+        }
+    }
 }

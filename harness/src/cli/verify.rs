@@ -1,28 +1,50 @@
-//! `bench verify`: recompute a record.
+//! `bench verify`: recompute records.
 
 use super::{
     failure::Failure,
     output::Output,
-    publish::{args::VerifyArgs, ci::Case},
+    publish::{args::VerifyArgs, ci::Case, record::find},
 };
 use crate::{
+    exit,
     sign::PublicKey,
-    verify::{Against, Outcome, Report, verify},
+    verify::{Against, Check, Outcome, Report, verify},
 };
 
-/// Runs the command.
+/// Runs the command. With several records every one is verified, and the first that fails gives the code.
 pub(super) fn run(args: &VerifyArgs, output: &mut Output) -> Result<u8, Failure> {
     let mut files = args.ci.open()?;
     let key = args.key.as_deref().map(PublicKey::read).transpose()?;
-    let found = args.record.find()?;
-    let report = verify(found.folder(), &Against { ledger: args.ledger.clone(), key });
-    files.write("bench verify", &report.run, &cases(&report, args.strict))?;
-    if output.json {
-        output.document(&report)?;
-    } else {
-        print(&report, args.strict, output)?;
+    let against = Against { ledger: args.ledger.clone(), key, lock: args.lock.clone() };
+    let mut reports = Vec::new();
+    for text in &args.runs {
+        let report = match find(text, &args.out) {
+            Ok(found) => verify(found.folder(), &against),
+            // One that cannot be opened does not keep the others from being verified.
+            Err(failure) if args.runs.len() > 1 => unopened(text, &failure),
+            Err(failure) => return Err(failure),
+        };
+        if !output.json {
+            print(&report, args.strict, output)?;
+        }
+        reports.push(report);
     }
-    Ok(report.code(args.strict))
+    let names: Vec<&str> = reports.iter().map(|report| report.run.as_str()).collect();
+    let cases: Vec<Case> = reports.iter().flat_map(|report| cases(report, args.strict, reports.len() > 1)).collect();
+    files.write("bench verify", &names.join(", "), &cases)?;
+    match reports.as_slice() {
+        [report] if output.json => output.document(report)?,
+        several if output.json => output.document(&several)?,
+        _ => {}
+    }
+    let code = |report: &Report| Some(report.code(args.strict)).filter(|code| *code != exit::OK);
+    Ok(reports.iter().find_map(code).unwrap_or(exit::OK))
+}
+
+fn unopened(text: &str, failure: &Failure) -> Report {
+    let check =
+        Check { name: "record", outcome: Outcome::Fail, evidence: format!("{:#}", failure.error), code: failure.code };
+    Report { run: text.to_owned(), checks: vec![check], not_shown: Vec::new() }
 }
 
 fn print(report: &Report, strict: bool, output: &mut Output) -> Result<(), Failure> {
@@ -31,24 +53,20 @@ fn print(report: &Report, strict: bool, output: &mut Output) -> Result<(), Failu
     for check in &report.checks {
         writeln!(out, "  {}  {:<22} {}", check.outcome.word(), check.name, check.evidence)?;
     }
-    let (all, failed, notes) = (report.checks.len(), report.failures(strict).count(), report.notes());
-    match (failed, notes) {
-        (0, 0) => writeln!(out, "verified: all {all} checks pass")?,
-        (0, _) => writeln!(out, "verified: {} of {all} checks pass, {notes} noted, none fails", all - notes)?,
-        _ => writeln!(out, "not verified: {failed} of {all} checks fail")?,
-    }
+    writeln!(out, "{}", report.headline(strict))?;
     for limit in &report.not_shown {
         writeln!(out, "not shown: {limit}")?;
     }
     Ok(())
 }
 
-fn cases(report: &Report, strict: bool) -> Vec<Case> {
+fn cases(report: &Report, strict: bool, several: bool) -> Vec<Case> {
+    let name = |check: &Check| if several { format!("{}: {}", report.run, check.name) } else { check.name.to_owned() };
     report
         .checks
         .iter()
         .map(|check| Case {
-            name: check.name.to_owned(),
+            name: name(check),
             pass: check.outcome == Outcome::Pass || check.outcome == Outcome::Note && !strict,
             text: check.evidence.clone(),
         })

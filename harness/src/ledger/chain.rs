@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bench_protocol::digest::Digest;
 
-use super::{ChainError, Entry, Event, Kind, Run, RunId};
+use super::{ChainError, Entry, Event, Kind, RecordDigests, Run, RunId};
 
 /// A chain of entries that holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -58,10 +58,16 @@ impl Chain {
     }
 
     /// The entry that would follow, if the rules permit it.
-    pub fn next(&self, at: &str, event: Event, run: &Run) -> Result<Entry, ChainError> {
-        let entry = Entry::new(self.entries.len() as u64, self.head.clone(), at, event, run);
+    pub fn next(&self, at: &str, event: Event, run: &Run, record: Option<&RecordDigests>) -> Result<Entry, ChainError> {
+        let mut entry = Entry::new(self.entries.len() as u64, self.head.clone(), at, event, run);
+        entry.record = record.cloned();
         self.check(&entry)?;
         Ok(entry)
+    }
+
+    /// What was last heard of a run.
+    pub fn last(&self, run: &str) -> Option<&Entry> {
+        self.runs.iter().find(|(id, _)| id.as_str() == run).map(|(_, &(_, last))| &self.entries[last])
     }
 
     /// Adds an entry, if it belongs here.
@@ -93,6 +99,9 @@ impl Chain {
             return Err(ChainError::Time { at: entry.at.clone() });
         }
         let run = entry.run.clone();
+        if entry.record.is_some() && entry.event != Event::Finished {
+            return Err(ChainError::Early { n: entry.n, run, event: entry.event });
+        }
         match (entry.event, self.runs.get(&run)) {
             (Event::Started, Some(_)) => Err(ChainError::Reused { run }),
             (Event::Started, None) => match entry.kind {
@@ -152,7 +161,7 @@ mod tests {
     }
 
     fn append(chain: &mut Chain, event: Event, run: &Run) -> Result<(), ChainError> {
-        let entry = chain.next(AT, event, run)?;
+        let entry = chain.next(AT, event, run, None)?;
         chain.push(entry)
     }
 
@@ -171,7 +180,7 @@ mod tests {
             Run { family: "results".to_owned(), ..second.clone() },
             Run { kind: Kind::Exploratory, ..second.clone() },
         ] {
-            assert!(chain.next(AT, Event::Started, &other).is_ok());
+            assert!(chain.next(AT, Event::Started, &other, None).is_ok());
         }
         assert_eq!(chain.second_look(&first.lock, None, &first.model, "levels").unwrap().run, first.id);
         assert!(chain.second_look(&first.lock, None, &first.model, "results").is_none());
@@ -255,6 +264,24 @@ mod tests {
         let mut swapped = chain.entries().to_vec();
         swapped.swap(0, 1);
         assert!(load(swapped).is_err());
+    }
+
+    #[test]
+    fn only_a_finished_run_leaves_digests_and_its_entry_is_bound_by_them() {
+        let mut chain = Chain::default();
+        let run = run("r00000000", Kind::Confirmatory);
+        let record = RecordDigests { attempts: Digest::of(b"attempts"), certificate: Digest::of(b"certificate") };
+        let early = chain.next(AT, Event::Started, &run, Some(&record)).unwrap_err();
+        assert!(matches!(early, ChainError::Early { n: 0, event: Event::Started, .. }), "{early}");
+        append(&mut chain, Event::Started, &run).unwrap();
+        let plain = chain.next(AT, Event::Finished, &run, None).unwrap();
+        let bound = chain.next(AT, Event::Finished, &run, Some(&record)).unwrap();
+        assert_ne!(plain.digest().unwrap(), bound.digest().unwrap());
+        chain.push(bound.clone()).unwrap();
+        assert_eq!(chain.last("r00000000"), Some(&bound));
+        assert_eq!(bound.differs(&run), [] as [&str; 0]);
+        let other = Run { kind: Kind::Exploratory, budget: 1, ..run };
+        assert_eq!(bound.differs(&other), ["kind", "budget"]);
     }
 
     #[test]

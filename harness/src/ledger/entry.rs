@@ -3,9 +3,11 @@
 use std::fmt;
 
 use bench_protocol::digest::Digest;
+use bench_results::record::Manifest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::RunId;
+use crate::run::prepare::RESULTS;
 
 /// What happened to a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +70,42 @@ pub struct Run {
     pub prices: Digest,
 }
 
+impl Run {
+    /// The run of a manifest. One without a lock names its protocol in the lock's place; it can be no second look at
+    /// anything.
+    ///
+    /// # Errors
+    /// A manifest that is no live run's.
+    pub fn of(manifest: &Manifest, protocol: &Digest, tasks: Option<&Digest>) -> Result<Self, String> {
+        Ok(Self {
+            id: RunId::parse(&manifest.id)?,
+            lock: manifest.lock.as_ref().unwrap_or(protocol).clone(),
+            tasks: tasks.cloned(),
+            model: manifest.model.asked.clone(),
+            family: match manifest {
+                manifest if manifest.is_pilot() => "pilot",
+                manifest if manifest.suites.contains_key(RESULTS) => "results",
+                _ => "levels",
+            }
+            .to_owned(),
+            kind: if manifest.confirmatory { Kind::Confirmatory } else { Kind::Exploratory },
+            arms: manifest.arms.clone(),
+            budget: manifest.budget.unwrap_or_default(),
+            prices: manifest.prices.clone().ok_or("the manifest states no prices")?,
+        })
+    }
+}
+
+/// Digests of a finished run's record: what is published with the ledger binds the responses themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordDigests {
+    /// The log of attempts.
+    pub attempts: Digest,
+    /// The certificate.
+    pub certificate: Digest,
+}
+
 /// One line of the ledger, as it is hashed: canonical JSON (RFC 8785).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,13 +138,31 @@ pub struct Entry {
     /// Digest of the run's task list; none in entries of early versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<Digest>,
+    /// What a finished run left behind; entries of early versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<RecordDigests>,
 }
 
 impl Entry {
     /// An entry for something that happened to a run.
     pub fn new(n: u64, prev: Option<Digest>, at: &str, event: Event, run: &Run) -> Self {
         let Run { id, lock, tasks, model, family, kind, arms, budget, prices } = run.clone();
-        Self { n, prev, at: at.to_owned(), event, run: id, lock, model, family, kind, arms, budget, prices, tasks }
+        Self {
+            n,
+            prev,
+            at: at.to_owned(),
+            event,
+            run: id,
+            lock,
+            model,
+            family,
+            kind,
+            arms,
+            budget,
+            prices,
+            tasks,
+            record: None,
+        }
     }
 
     /// The bytes that are hashed, and written as a line.
@@ -127,12 +183,27 @@ impl Entry {
     /// True where both entries speak of one undertaking. The budget may have been raised, and entries of early versions
     /// lack the tasks.
     pub(super) fn same_run(&self, other: &Self) -> bool {
-        self.run == other.run
-            && self.lock == other.lock
-            && self.model == other.model
-            && self.family == other.family
-            && self.kind == other.kind
-            && self.arms == other.arms
+        let Self { run, lock, model, family, kind, arms, .. } = other;
+        (&self.run, &self.lock, &self.model, &self.family, self.kind, &self.arms)
+            == (run, lock, model, family, *kind, arms)
+    }
+
+    /// What this entry says otherwise of a run, budget included.
+    pub fn differs(&self, run: &Run) -> Vec<&'static str> {
+        [
+            ("id", self.run != run.id),
+            ("lock", self.lock != run.lock),
+            ("task list", self.tasks.is_some() && self.tasks != run.tasks),
+            ("model", self.model != run.model),
+            ("family", self.family != run.family),
+            ("kind", self.kind != run.kind),
+            ("arms", self.arms != run.arms),
+            ("budget", self.budget != run.budget),
+            ("prices", self.prices != run.prices),
+        ]
+        .into_iter()
+        .filter_map(|(name, differs)| differs.then_some(name))
+        .collect()
     }
 }
 

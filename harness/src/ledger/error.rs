@@ -60,6 +60,16 @@ pub enum ChainError {
         /// The run.
         run: RunId,
     },
+    /// Digests of a record at an entry of a run that has none yet.
+    #[error("entry {n} says that run {run} is {event} and carries digests of its record; only a finished run has one")]
+    Early {
+        /// The entry.
+        n: u64,
+        /// The run.
+        run: RunId,
+        /// What happened to it.
+        event: Event,
+    },
     /// The one look has been taken.
     #[error(
         "a confirmatory run of this model and family under this lock or on its tasks is in the ledger already: {earlier}, started {at}; \

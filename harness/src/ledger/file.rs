@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Chain, Entry, Event, LedgerError, Run};
+use super::{Chain, Entry, Event, LedgerError, RecordDigests, Run};
 use crate::journal::{JournalError, mend, sync_folder};
 
 /// A ledger file, which need not exist yet. It is locked only while an entry is added: runs of different models may be
@@ -35,10 +35,19 @@ impl Ledger {
     /// Adds an entry, on disk when this returns. Rules are checked and the entry is written under one lock, so that of two
     /// runs that start at once only one can be the first look.
     pub fn append(&self, at: &str, event: Event, run: &Run) -> Result<Entry, LedgerError> {
+        self.add(at, event, run, None)
+    }
+
+    /// As [`Self::append`], for a run that is complete, with the digests of its record.
+    pub fn finish(&self, at: &str, run: &Run, record: &RecordDigests) -> Result<Entry, LedgerError> {
+        self.add(at, Event::Finished, run, Some(record))
+    }
+
+    fn add(&self, at: &str, event: Event, run: &Run, record: Option<&RecordDigests>) -> Result<Entry, LedgerError> {
         let mut file = self.open_and_lock()?;
         mend(&mut file, &self.path, is_entry)?;
         let chain = self.read()?;
-        let entry = chain.next(at, event, run)?;
+        let entry = chain.next(at, event, run, record)?;
         let mut line = entry.canonical().map_err(JournalError::from)?;
         line.push(b'\n');
         file.write_all(&line)

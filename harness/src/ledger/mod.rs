@@ -9,7 +9,7 @@ mod file;
 mod run_id;
 
 pub use chain::Chain;
-pub use entry::{Entry, Event, Kind, Run};
+pub use entry::{Entry, Event, Kind, RecordDigests, Run};
 pub use error::{ChainError, LedgerError};
 pub use file::Ledger;
 pub use run_id::{ResolveError, RunId};

@@ -106,7 +106,7 @@ mod tests {
             prices: Digest::of(b"prices"),
         };
         let mut chain = ledger::Chain::default();
-        chain.push(chain.next(AT, Event::Started, &run).unwrap()).unwrap();
+        chain.push(chain.next(AT, Event::Started, &run, None).unwrap()).unwrap();
         chain
     }
 

@@ -1,7 +1,9 @@
 //! Whether the answer came from what was asked and priced: model, service tier, place.
 
+use bench_protocol::prices::Price;
 use thiserror::Error;
 
+use super::BaseUrl;
 use crate::wire::Reply;
 
 /// Something that makes the price, or the model, another one than the run was started for: the run stops.
@@ -23,6 +25,12 @@ pub enum Surprise {
         "the request ran in `{0}`, which costs more than the price table says; set the workspace's default to global"
     )]
     Geo(String),
+}
+
+/// True where a reply of another model ends the run. A server on this machine whose answers are free may call its model
+/// what it likes: the names that answered are on record.
+pub fn is_strict(price: &Price, base: &BaseUrl) -> bool {
+    !(price.is_free() && base.is_loopback())
 }
 
 /// Checks a reply against the id that was asked for. A model that the server does not name is not checked.

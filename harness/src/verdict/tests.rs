@@ -6,7 +6,7 @@ use bench_mock_model::Behaviour;
 use bench_protocol::verdict::Status;
 use bench_results::{
     certificate::LockSubject,
-    record::{FormatVersion, Manifest, ModelIds},
+    record::{FormatVersion, Manifest, ModelIds, RunKind},
 };
 
 use super::*;
@@ -26,8 +26,8 @@ fn inputs() -> Inputs {
     Inputs::load(&Overrides::default()).unwrap()
 }
 
-/// A small run: its statuses are set by the tests.
-fn certificate() -> Certificate {
+/// A small run, live and confirmatory: its statuses are set by the tests.
+pub(crate) fn certificate() -> Certificate {
     static MADE: OnceLock<Certificate> = OnceLock::new();
     MADE.get_or_init(|| {
         let inputs = inputs();
@@ -82,7 +82,7 @@ fn run(id: &str, seed: &str, model: &str, certified: &[&str]) -> Verified {
         level.status = if certified.contains(&&*level.arm) { Status::Certified } else { Status::Inconclusive };
         level.tool_robust = true;
     }
-    Verified { run: id.to_owned(), certificate }
+    Verified { run: id.to_owned(), certificate, entered: true }
 }
 
 fn both(primary: &[&str], replication: &[&str]) -> Vec<Verified> {
@@ -140,6 +140,18 @@ fn a_scripted_or_exploratory_run_earns_nothing_but_shows_what_would_be() {
         let seen = answer(&inputs.protocol, &runs).unwrap();
         assert_eq!((&*seen.level, seen.earned, &*seen.would_be), ("L0", false, "L1"));
         assert!(seen.because[0].contains("r1"), "{:?}", seen.because);
+    }
+}
+
+#[test]
+fn a_run_that_the_published_ledger_does_not_have_earns_nothing() {
+    let inputs = inputs();
+    for at in [0, 1] {
+        let mut runs = both(&["L0", "L1"], &["L0", "L1"]);
+        runs[at].entered = false;
+        let seen = answer(&inputs.protocol, &runs).unwrap();
+        assert_eq!((&*seen.level, seen.earned, &*seen.would_be), ("L0", false, "L1"));
+        assert!(seen.because[0].contains("ledger"), "{:?}", seen.because);
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use bench_protocol::digest::{Digest, Hasher};
-use bench_results::record::{ATTEMPTS, AttemptLine, DrawId, Opened, Settled};
+use bench_results::record::{ATTEMPTS, AttemptLine, DrawId, Opened, Settled, reader::MAX_LINE};
 
 use crate::meter::{Booking, Books, Limits, Meter};
 
@@ -47,13 +47,16 @@ impl Index {
         let (mut line, mut offset, mut bytes) = (0_u64, 0_u64, Vec::new());
         loop {
             bytes.clear();
-            let read = reader.read_until(b'\n', &mut bytes).map_err(io)? as u64;
+            let read = reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes).map_err(io)? as u64;
             if read == 0 {
                 break;
             }
             line += 1;
             hasher.update(&bytes);
             let wrong = |why: String| format!("{}, line {line}: {why}", path.display());
+            if read == MAX_LINE && bytes.last() != Some(&b'\n') {
+                return Err(wrong(format!("longer than {MAX_LINE} bytes; no response is")));
+            }
             let text = str::from_utf8(&bytes).map_err(|error| wrong(error.to_string()))?;
             let text = text.strip_suffix('\n').ok_or_else(|| wrong("torn, the line has no end".to_owned()))?;
             match AttemptLine::parse(text).map_err(|error| wrong(error.to_string()))? {

@@ -14,7 +14,7 @@ use crate::{
     conclude::Judge,
     inputs::Inputs,
     journal::{EpisodeKey, is_reply},
-    models::Provider,
+    models::{BaseUrl, Provider, identity},
     run::{
         family::{AnyTask, Family},
         live::{
@@ -49,6 +49,8 @@ pub(crate) struct Live<'a> {
 
 struct Replay<'a> {
     live: &'a Live<'a>,
+    /// Replies of another model, tier or place were no answers.
+    strict: bool,
     wire: &'static dyn Wire,
     recorded: BTreeMap<EpisodeKey, EpisodeRecord>,
     body: Vec<u8>,
@@ -65,6 +67,7 @@ struct Replay<'a> {
 pub(crate) fn replay(live: &Live<'_>, judge: &mut Judge<'_>, sink: &mut dyn FnMut(EpisodeRecord)) -> Replayed {
     let mut replay = Replay {
         live,
+        strict: strict(live),
         wire: wire_of(&live.terms.wire),
         recorded: BTreeMap::new(),
         body: Vec::new(),
@@ -93,6 +96,11 @@ pub(crate) fn replay(live: &Live<'_>, judge: &mut Judge<'_>, sink: &mut dyn FnMu
         }
     }
     replay.finish()
+}
+
+/// As the run itself was: see [`identity::is_strict`].
+fn strict(live: &Live<'_>) -> bool {
+    BaseUrl::parse(&live.terms.base_url).map_or(true, |base| identity::is_strict(live.money.price(), &base))
 }
 
 /// The wire format of these terms.
@@ -203,6 +211,9 @@ impl Replay<'_> {
         let n = one.opened.n;
         let read = settled.response.as_ref().map(|response| self.wire.decode(response.get().as_bytes())).transpose();
         let read = read.map_err(|error| format!("attempt {n}: {error}"))?;
+        if let Some(reply) = &read {
+            self.answered(n, settled, reply);
+        }
         // An attempt of a free model that states no usage is booked like one that was not processed.
         if let Some(reply) = &read
             && settled.usage != reply.usage
@@ -216,6 +227,25 @@ impl Replay<'_> {
             }
         }
         Ok(read.filter(|_| is_reply(settled)))
+    }
+
+    /// A response that reads is the answer: it names its model itself, and only one of another model, tier or place is
+    /// set aside. Else whoever dislikes an answer could call it an error and ask again.
+    fn answered(&mut self, n: u64, settled: &Settled, reply: &Reply) {
+        if settled.model.as_deref().unwrap_or_default() != reply.model {
+            self.scores.add(|| format!("attempt {n}: its response names the model `{}`", reply.model));
+        }
+        if settled.status.is_none_or(|status| !(200..300).contains(&status)) {
+            self.schedule.add(|| format!("attempt {n}: a response is kept under a status that is no success"));
+        }
+        let surprise = identity::check(&self.live.terms.settings.model, reply).err().filter(|_| self.strict);
+        match (&settled.error, surprise) {
+            (Some(error), None) => {
+                self.schedule.add(|| format!("attempt {n}: its response reads, and is set aside for `{error}`"));
+            }
+            (None, Some(surprise)) => self.schedule.add(|| format!("attempt {n}: {surprise}; it is no answer")),
+            (None, None) | (Some(_), Some(_)) => {}
+        }
     }
 
     fn keep_surface(&mut self, digest: &Digest) {
@@ -270,6 +300,7 @@ impl Replay<'_> {
                 )
             }),
             attempts: books.attempts,
+            models: index.models.clone(),
         }
     }
 }

@@ -6,25 +6,37 @@
 mod again;
 mod certificate;
 mod index;
+mod kind;
 mod ledger;
 mod live;
 mod replay;
 mod report;
 mod shown;
 mod signature;
+mod stated;
 mod whole;
 mod withheld;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
 
-use bench_protocol::lock::drift;
-use bench_results::record::{Record, RecordError};
+use bench_protocol::{
+    digest::Digest,
+    lock::{Chain, drift},
+    spec::Protocol,
+};
+use bench_results::record::{Manifest, Record, RecordError};
 
 pub use again::{Rescored, rescore};
 pub(crate) use index::Index;
 pub(crate) use live::{Live, Stage, replay as replay_live, wire_of};
+use report::Found;
 pub use report::{Check, Outcome, Report};
 pub use shown::{Shown, shown};
+
+use self::ledger::{Entered, Published};
 
 use crate::{
     bundle::{self, layout},
@@ -45,10 +57,12 @@ use crate::{
 /// What a verification is held against, beside the record itself.
 #[derive(Debug, Clone, Default)]
 pub struct Against {
-    /// The ledger as it stands now; by default the excerpt that a bundle brings along.
+    /// The ledger as it stands now, where it is published. What a bundle brings along is no such thing.
     pub ledger: Option<PathBuf>,
     /// A key that must have signed the record.
     pub key: Option<PublicKey>,
+    /// The lock that the run must be under.
+    pub lock: Option<Digest>,
 }
 
 /// Verifies the record in a folder.
@@ -76,37 +90,55 @@ pub fn verify(folder: &Path, against: &Against) -> Report {
         report.add("bundle", exit::VERIFY_RECORD, bundle::check(folder, contents).map_err(|error| error.to_string()));
     }
     whole::strangers(&mut report, &reader);
-    let published = against.ledger.clone().or_else(|| {
-        let excerpt = folder.join(layout::LEDGER);
-        excerpt.is_file().then_some(excerpt)
-    });
+    let enclosed = folder.join(layout::LEDGER);
+    let published = match &against.ledger {
+        Some(path) => Published::Given(path),
+        None if enclosed.is_file() => Published::Enclosed(&enclosed),
+        None => Published::Absent,
+    };
     match contents.filter(|contents| !contents.withheld.is_empty()) {
-        Some(contents) => withheld::verify(&mut report, &reader, &contents, published.as_deref()),
-        None => verify_inputs(&mut report, &reader, published.as_deref()),
+        Some(contents) => withheld::verify(&mut report, &reader, &contents, against, published),
+        None => verify_inputs(&mut report, &reader, against, published),
     }
     whole::standing(&mut report, reader.manifest());
     signature::check(&mut report, &reader, against.key.as_ref());
     report
 }
 
-fn verify_inputs(report: &mut Report, reader: &Record, published: Option<&Path>) {
+fn verify_inputs(report: &mut Report, reader: &Record, against: &Against, published: Published<'_>) {
     let manifest = reader.manifest();
     let inputs = match Inputs::of_record(&reader.inputs()) {
         Ok(inputs) => inputs,
         Err(error) => return report.add("inputs", exit::VERIFY_INPUTS, Err(error.to_string())),
     };
     report.add("inputs", exit::VERIFY_INPUTS, Ok(read_inputs(&inputs)));
+    let terms = match folder::terms(reader.folder()) {
+        Ok(terms) => terms,
+        Err(error) => return report.add("terms", exit::VERIFY_INPUTS, Err(format!("{error:#}"))),
+    };
+    report.add("kind", exit::VERIFY_INPUTS, kind::check(manifest, &inputs.protocol, terms.as_ref()));
     report.add("lock", exit::VERIFY_INPUTS, lock(reader, &inputs));
+    whose_lock(report, manifest, &inputs.chain, against);
     let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
     let prepared = match Prepared::new(&inputs, &spec) {
         Ok(prepared) => prepared,
         Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}"))),
     };
     report.add("tasks", exit::VERIFY_TASKS, whole::tasks(reader, &prepared));
-    match folder::terms(reader.folder()) {
-        Ok(None) => verify_plumbing(report, reader, &inputs, &prepared),
-        Ok(Some(terms)) => verify_live(report, reader, &inputs, &prepared, &terms, published),
-        Err(error) => report.add("terms", exit::VERIFY_INPUTS, Err(format!("{error:#}"))),
+    match terms {
+        None => verify_plumbing(report, reader, &inputs, &prepared),
+        Some(terms) => {
+            verify_live(report, reader, &inputs, &prepared, &terms);
+            // Last: a record that was changed shows first where.
+            match inputs.protocol.digest() {
+                Ok(protocol) => {
+                    let entered =
+                        Entered { reader, protocol: &protocol, tasks: terms.tasks(), withheld: &BTreeMap::new() };
+                    ledger::check(report, &entered, published);
+                }
+                Err(error) => report.add("ledger", exit::VERIFY_LEDGER, Err(error.to_string())),
+            }
+        }
     }
 }
 
@@ -117,20 +149,13 @@ fn verify_plumbing(report: &mut Report, reader: &Record, inputs: &Inputs, prepar
         Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}"))),
     };
     let replayed = replay::replay(reader, inputs, prepared, &mut judge);
-    let facts = Facts { attempts: replayed.attempts, ..Facts::default() };
-    replayed_checks(report, replayed);
+    let (facts, manifest) = (Facts { attempts: replayed.attempts, ..Facts::default() }, reader.manifest());
+    replayed_checks(report, manifest, replayed);
     concluded(report, reader, inputs, &judge, &facts);
 }
 
 /// A record in the order in which things happened: a model behind a socket.
-fn verify_live(
-    report: &mut Report,
-    reader: &Record,
-    inputs: &Inputs,
-    prepared: &Prepared,
-    terms: &Terms,
-    published: Option<&Path>,
-) {
+fn verify_live(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: &Prepared, terms: &Terms) {
     let family = match prepared.families.as_slice() {
         [family] => family,
         others => {
@@ -150,22 +175,37 @@ fn verify_live(
         Err(error) => return report.add("terms", exit::VERIFY_INPUTS, Err(format!("{error:#}"))),
     };
     report.add("terms", exit::VERIFY_INPUTS, holds);
-    ledger::check(report, reader, published);
     let index = match Index::of(reader.folder()) {
         Ok(index) => index,
         Err(why) => return report.add("books", exit::VERIFY_BOOKS, Err(why)),
     };
     let stage = if reader.manifest().complete { Stage::Closed } else { Stage::Closing };
     let live = Live { reader, inputs, family, planned: &planned, terms, money: &money, index: &index, stage };
-    replayed_checks(report, replay_live(&live, &mut judge, &mut |_| {}));
+    replayed_checks(report, reader.manifest(), replay_live(&live, &mut judge, &mut |_| {}));
     concluded(report, reader, inputs, &judge, &close::facts(reader.manifest(), terms, &index));
 }
 
-fn replayed_checks(report: &mut Report, replayed: replay::Replayed) {
+fn replayed_checks(report: &mut Report, manifest: &Manifest, replayed: replay::Replayed) {
+    // Of a record that leads nowhere only a part has answered.
+    let models = replayed.schedule.is_ok().then(|| models(manifest, &replayed.models));
     report.add("schedule", exit::VERIFY_SCHEDULE, replayed.schedule);
     report.add("requests and surfaces", exit::VERIFY_SURFACES, replayed.surfaces);
     report.add("episodes", exit::VERIFY_EPISODES, replayed.episodes);
     report.add("books", exit::VERIFY_BOOKS, replayed.books);
+    if let Some(found) = models {
+        report.add("models", exit::VERIFY_EPISODES, found);
+    }
+}
+
+/// The models that answered, by their own responses.
+fn models(manifest: &Manifest, answered: &BTreeSet<String>) -> Found {
+    let list = |ids: &mut dyn Iterator<Item = &String>| ids.cloned().collect::<Vec<_>>().join(", ");
+    if manifest.model.returned.iter().eq(answered) {
+        Ok(format!("asked `{}`, answered: {}", manifest.model.asked, list(&mut answered.iter())))
+    } else {
+        let stated = list(&mut manifest.model.returned.iter());
+        Err(format!("the manifest names {stated}, the responses name {}", list(&mut answered.iter())))
+    }
 }
 
 fn concluded(report: &mut Report, reader: &Record, inputs: &Inputs, judge: &Judge<'_>, facts: &Facts) {
@@ -174,7 +214,7 @@ fn concluded(report: &mut Report, reader: &Record, inputs: &Inputs, judge: &Judg
         report.add("missing", exit::VERIFY_SCHEDULE, whole::missing(reader, computed));
         whole::controls(report, reader.manifest(), inputs, computed);
     }
-    report.add("certificate", certificate_code(&found), found.map_err(|(_, why)| why));
+    report.add(report::CERTIFICATE, certificate_code(&found), found.map_err(|(_, why)| why));
 }
 
 fn certificate_code(found: &Result<String, (bool, String)>) -> u8 {
@@ -232,6 +272,7 @@ fn lock(reader: &Record, inputs: &Inputs) -> Result<String, String> {
     let Some(stated) = &reader.manifest().lock else {
         return Ok("the run states no lock: exploratory".to_owned());
     };
+    let text = lock_text(stated, &inputs.protocol);
     let current = inputs.chain.current().ok_or("the record keeps no lock")?;
     if current.id() != stated {
         return Err(format!("the manifest states lock {stated}, the record's chain ends in {}", current.id()));
@@ -239,8 +280,41 @@ fn lock(reader: &Record, inputs: &Inputs) -> Result<String, String> {
     let computed = locking::compute(inputs).map_err(|error| format!("{error:#}"))?;
     let drifted = drift(current, &computed);
     if drifted.is_empty() {
-        Ok(format!("{stated}: protocol, catalogs, intents, task lists, prompts and surfaces re-made and equal"))
+        Ok(format!("{text}: protocol, catalogs, intents, task lists, prompts and surfaces re-made and equal"))
     } else {
         Err(drifted.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    }
+}
+
+/// A lock with the numbers that its verdicts rest on: whoever froze another margin has another lock.
+fn lock_text(id: &Digest, protocol: &Protocol) -> String {
+    format!("{id}, margin {}, one-sided level {}", protocol.test.margin, protocol.test.alpha)
+}
+
+/// Whose lock it is: any record can bring along a chain of its own.
+fn whose_lock(report: &mut Report, manifest: &Manifest, kept: &Chain, against: &Against) {
+    const NAME: &str = "whose lock";
+    let stated = manifest.lock.as_ref();
+    if let Some(asked) = &against.lock {
+        let found = match stated {
+            Some(stated) if stated == asked => Ok(format!("{stated}, as asked for")),
+            Some(stated) => Err(format!("the run is under {stated}, asked for was {asked}")),
+            None => Err(format!("the run is under no lock, asked for was {asked}")),
+        };
+        return report.add(NAME, exit::VERIFY_INPUTS, found);
+    }
+    let Some(stated) = stated else { return };
+    match Chain::built_in() {
+        Ok(own) if own.get(stated).is_some() => {
+            report.add(NAME, exit::VERIFY_INPUTS, Ok("one of those that this program was built with".to_owned()));
+        }
+        Ok(_) => {
+            let locks = kept.history().count();
+            let why = format!(
+                "none of those that this program was built with, but of a chain of {locks} that the record brings along; require a lock with --lock"
+            );
+            report.note(NAME, exit::VERIFY_INPUTS, why);
+        }
+        Err(error) => report.add(NAME, exit::VERIFY_INPUTS, Err(error.to_string())),
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Replayed {
     pub(crate) episodes: Result<String, String>,
     pub(crate) books: Result<String, String>,
     pub(crate) attempts: u64,
+    /// Ids of the models that answered.
+    pub(crate) models: BTreeSet<String>,
 }
 
 /// Differences of one kind.
@@ -59,6 +61,7 @@ struct Replay<'a> {
     settings: Settings,
     body: Vec<u8>,
     seen: BTreeSet<Digest>,
+    models: BTreeSet<String>,
     counted: u64,
     replayed: u64,
     schedule: Differences,
@@ -85,6 +88,7 @@ pub(super) fn replay(reader: &Record, inputs: &Inputs, prepared: &Prepared, judg
         settings: Settings::of(&inputs.protocol),
         body: Vec::new(),
         seen: BTreeSet::new(),
+        models: BTreeSet::new(),
         counted: 0,
         replayed: 0,
         schedule: Differences::default(),
@@ -102,7 +106,14 @@ pub(super) fn replay(reader: &Record, inputs: &Inputs, prepared: &Prepared, judg
 
 fn failed(why: &str) -> Replayed {
     let error = || Err(why.to_owned());
-    Replayed { schedule: error(), surfaces: error(), episodes: error(), books: error(), attempts: 0 }
+    Replayed {
+        schedule: error(),
+        surfaces: error(),
+        episodes: error(),
+        books: error(),
+        attempts: 0,
+        models: BTreeSet::new(),
+    }
 }
 
 impl Replay<'_> {
@@ -163,6 +174,14 @@ impl Replay<'_> {
                     if settled.usage != reply.usage {
                         self.books.add(|| format!("attempt {}: usage differs from that in its response", opened.n));
                     }
+                    if settled.model.as_ref() != Some(&reply.model) {
+                        self.scores.add(|| format!("attempt {}: its response names `{}`", opened.n, reply.model));
+                    }
+                    if settled.status.is_some() || settled.error.is_some() {
+                        let n = opened.n;
+                        self.schedule.add(|| format!("attempt {n}: a model in process has no status and no error"));
+                    }
+                    self.models.insert(reply.model.clone());
                     episode.accept(reply);
                 }
                 Some(Err(error)) => {
@@ -258,6 +277,7 @@ impl Replay<'_> {
             episodes: self.scores.outcome(|| format!("{episodes} episodes re-run from their responses and re-scored")),
             books: self.books.outcome(|| format!("{attempts} attempts numbered without a gap, {billed} pico-dollars")),
             attempts,
+            models: self.models,
         }
     }
 }

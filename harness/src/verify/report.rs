@@ -54,6 +54,9 @@ pub struct Report {
     pub not_shown: Vec<&'static str>,
 }
 
+/// The check that recomputes the certificate.
+pub(crate) const CERTIFICATE: &str = "certificate";
+
 /// The limits of every verification.
 const NOT_SHOWN: [&str; 3] = [
     "that the model really sent these responses: a record proves what follows from them, not where they came from",
@@ -82,6 +85,25 @@ impl Report {
         self.checks.iter().filter(|check| check.outcome == Outcome::Note).count()
     }
 
+    /// The outcome in a line.
+    pub fn headline(&self, strict: bool) -> String {
+        let (all, failed, notes) = (self.checks.len(), self.failures(strict).count(), self.notes());
+        match (failed, notes) {
+            (0, _) if !self.recomputed() => {
+                format!("not recomputed: catalogs are withheld; {} of {all} checks pass, none fails", all - notes)
+            }
+            (0, 0) => format!("verified: all {all} checks pass"),
+            (0, _) => format!("verified: {} of {all} checks pass, {notes} noted, none fails", all - notes),
+            _ => format!("not verified: {failed} of {all} checks fail"),
+        }
+    }
+
+    /// Whether the certificate was recomputed from the record's own responses, and is equal: what a verdict or a second
+    /// signature rests on. A record that withholds its responses may pass every check that is left without it.
+    pub fn recomputed(&self) -> bool {
+        self.checks.iter().any(|check| check.name == CERTIFICATE && check.outcome == Outcome::Pass)
+    }
+
     pub(crate) fn add(&mut self, name: &'static str, code: u8, found: Found) {
         let (outcome, evidence) = match found {
             Ok(evidence) => (Outcome::Pass, evidence),
@@ -106,7 +128,9 @@ mod tests {
     #[test]
     fn the_first_failure_decides_and_strict_takes_notes_for_failures() {
         let mut report = Report::new("r".to_owned());
-        report.add("a", 40, Ok("fine".to_owned()));
+        report.add("certificate adds up", 40, Ok("fine".to_owned()));
+        assert!(!report.recomputed(), "adding up is less");
+        assert!(report.headline(false).starts_with("not recomputed"), "{}", report.headline(false));
         report.note("b", 48, "not signed");
         assert_eq!((report.code(false), report.code(true), report.notes()), (exit::OK, 48, 1));
         report.add("c", 45, Err("missing".to_owned()));

@@ -1,9 +1,12 @@
 //! Whole live runs over loopback HTTP, from the command line to a verified certificate.
 
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/forge.rs"]
+mod forge;
+mod forgery;
 mod kills;
 mod pilot;
 mod refusals;

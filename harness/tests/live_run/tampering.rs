@@ -54,5 +54,5 @@ fn prices_money_and_ledger_cannot_be_edited_unseen() {
     // A bundle takes the ledger along, and is verified with it.
     stdout(bench(folder.path()).arg("bundle").arg(&run).args(["-o", "b.tar.gz", "--quiet"]), 0);
     let out = stdout(bench(folder.path()).args(["verify", "b.tar.gz"]), 0);
-    assert!(out.contains("one look"), "{out}");
+    assert!(out.contains("note  one look") && out.contains("binds nobody"), "{out}");
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::{
     common::{bench, stderr, stdout},
+    forge::{claim, line},
     server::{Fault, MockServer},
     support::{ARMS, assert_same_outcomes, live, only_run},
 };
@@ -113,4 +114,7 @@ fn an_arm_whose_surface_is_refused_is_not_run_and_the_record_says_why() {
     let run = only_run(folder.path());
     let verified = stdout(bench(folder.path()).arg("verify").arg(&run), 0);
     assert!(verified.contains("equal byte for byte"), "{verified}");
+    claim(&run, |m| m["deviations"].as_array_mut().unwrap().retain(|one| !one["what"].to_string().contains("L2")));
+    let silent = stdout(bench(folder.path()).arg("verify").arg(&run), 41);
+    assert!(line(&silent, "FAIL", "kind").contains("`L2` was not run"), "{silent}");
 }

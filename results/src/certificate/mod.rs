@@ -42,7 +42,7 @@ pub use subjects::{
 use self::number::{Fraction, significant};
 use crate::{
     analysis::Analysis,
-    record::{Deviation, RunKind},
+    record::{Deviation, RunKind, Weight},
 };
 
 /// Format of the document.
@@ -257,6 +257,16 @@ impl Certificate {
         Ok(serde_json::from_slice(bytes)?)
     }
 
+    /// Whether a verdict of this run can certify: a language model answered, and the run was the one confirmatory look.
+    pub fn can_certify(&self) -> bool {
+        self.weight() == Weight::Certifies
+    }
+
+    /// What its verdicts weigh.
+    pub fn weight(&self) -> Weight {
+        Weight::of(self.kind, self.confirmatory)
+    }
+
     /// Whether every control did what it must.
     pub fn controls_behaved(&self) -> bool {
         self.controls.iter().all(|control| control.behaved)
@@ -264,7 +274,8 @@ impl Certificate {
     }
 }
 
-fn rule_report(rule: &Rule) -> RuleReport {
+/// The numbers of a rule, as certificates state them.
+pub fn rule_report(rule: &Rule) -> RuleReport {
     RuleReport {
         margin: rule.margin().to_string(),
         alpha: significant(rule.alpha().value()),

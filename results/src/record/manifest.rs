@@ -17,6 +17,29 @@ pub enum RunKind {
     Live,
 }
 
+/// What the verdicts of a run weigh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weight {
+    /// A language model answered, in the one confirmatory look: its words are verdicts.
+    Certifies,
+    /// A language model answered: its words say what a confirmatory run might find.
+    Exploratory,
+    /// A scripted model answered: its words say that the program works.
+    Scripted,
+}
+
+impl Weight {
+    /// The weight of a run of this kind.
+    pub fn of(kind: RunKind, confirmatory: bool) -> Self {
+        match (kind, confirmatory) {
+            (RunKind::Plumbing, _) => Self::Scripted,
+            (RunKind::Live, false) => Self::Exploratory,
+            (RunKind::Live, true) => Self::Certifies,
+        }
+    }
+}
+
 /// Model ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -18,7 +18,7 @@ pub mod writer;
 pub use attempt::{AttemptLine, DrawId, Opened, Settled, Usage};
 pub use episode::{CallRecord, End, EpisodeRecord, Route, Score};
 pub use error::RecordError;
-pub use manifest::{Build, Deviation, Manifest, ModelIds, RunKind, SuiteRun};
+pub use manifest::{Build, Deviation, Manifest, ModelIds, RunKind, SuiteRun, Weight};
 pub use reader::{Lines, Record, Tail};
 pub use version::FormatVersion;
 pub use writer::{Durability, RecordWriter};

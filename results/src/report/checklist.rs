@@ -67,22 +67,27 @@ fn design(manifest: &Manifest, certificate: &Certificate) -> Vec<Item> {
         Item::new(
             "2a",
             "why non-inferiority",
-            "docs/report.md",
+            "limits",
             "a compressor is bought for its savings: it must not lose accuracy by more than the margin",
         ),
         Item::new(
             "2b",
             "hypotheses, margin and its reason",
             "rule.margin",
-            format!("worse by {} or more is to be rejected, on every endpoint", rule.margin),
-        ),
+            format!(
+                "worse by {} or more is to be rejected, on every endpoint; the protocol gives no reason for this margin",
+                rule.margin
+            ),
+        )
+        .met(false),
         Item::new("3a", "design", "schedule.rule", "paired: every arm runs the same tasks, in fresh sessions"),
         Item::new(
             "3b",
             "changes after the start",
             "deviations, locks",
-            format!("{deviations} deviations; {earlier} locks before this one"),
-        ),
+            locked(certificate, &format!("{deviations} deviations; {earlier} locks before this one")),
+        )
+        .met(!certificate.locks.is_empty()),
         Item::new(
             "4a",
             "who takes part",
@@ -124,12 +129,7 @@ fn methods(certificate: &Certificate, sources: &Sources) -> Vec<Item> {
     let schedule = &certificate.schedule;
     vec![
         Item::new("7a", "sample size and its assumptions", "power", planned + &simulated.unwrap_or_default()),
-        Item::new(
-            "7b",
-            "looks and stopping",
-            "results/ledger.jsonl",
-            "one look: nothing is scored before the run is closed",
-        ),
+        looks(certificate, sources),
         Item::new(
             "8–10",
             "order of arms, how it is drawn and by whom",
@@ -155,6 +155,18 @@ fn methods(certificate: &Certificate, sources: &Sources) -> Vec<Item> {
             "first calls, look-first calls, other readings of missing outcomes, cost",
         ),
     ]
+}
+
+/// One look is a promise of a confirmatory run, and only the published ledger shows that it was kept.
+fn looks(certificate: &Certificate, sources: &Sources) -> Item {
+    let kept = sources.passes("one look");
+    let answer = match (certificate.confirmatory, kept) {
+        (true, true) => "one look, by the published ledger; nothing is scored before the run is closed",
+        (true, false) => "one look is promised; the published ledger was not at hand to show it (--ledger)",
+        (false, _) => "not confirmatory: nothing limits how often such a run is made",
+    };
+    Item::new("7b", "looks and stopping", "confirmatory, results/ledger.jsonl", answer)
+        .met(certificate.confirmatory && kept)
 }
 
 fn outcome(certificate: &Certificate) -> Vec<Item> {
@@ -221,4 +233,39 @@ fn outcome(certificate: &Certificate) -> Vec<Item> {
         )
         .met(false),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        certificate::fixture::certificate,
+        report::{CheckLine, CheckOutcome, fixture},
+    };
+
+    #[test]
+    fn an_item_is_met_by_what_was_shown_and_not_by_what_was_said() {
+        let run = fixture::run(60, true);
+        let (mut manifest, mut sources) = (run.record.manifest().clone(), run.sources.clone());
+        let met = |manifest: &Manifest, certificate: &Certificate, sources: &Sources, number: &str| {
+            let all = checklist(manifest, certificate, sources);
+            all.into_iter().find(|item| item.number == number).unwrap().met
+        };
+        let mut claim = certificate();
+        claim.confirmatory = true;
+        manifest.confirmatory = true;
+        assert!(!met(&manifest, &claim, &sources, "7b"), "said, and no ledger was there");
+        let line = |outcome| CheckLine { name: "one look".to_owned(), outcome, evidence: String::new() };
+        sources.checks.push(line(CheckOutcome::Note));
+        assert!(!met(&manifest, &claim, &sources, "7b"), "only the copy of its maker");
+        sources.checks.push(line(CheckOutcome::Pass));
+        assert!(met(&manifest, &claim, &sources, "7b"));
+        claim.confirmatory = false;
+        assert!(!met(&manifest, &claim, &sources, "7b"), "an exploratory run has any number of looks");
+        assert!(!met(&manifest, &claim, &sources, "2b"), "no field holds a reason for the margin");
+        claim.locks.clear();
+        for number in ["3b", "6b", "23"] {
+            assert!(!met(&manifest, &claim, &sources, number), "{number} without a lock");
+        }
+    }
 }

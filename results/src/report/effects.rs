@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::text::{tame, word};
 use crate::{
     certificate::{Certificate, ControlReport, EndpointReport, IntervalReport, LevelReport, number::Fraction},
-    table::{MOCK_IS_NO_EVIDENCE, control_word, sentences, status_word},
+    table::{caution, control_word, sentences, status_word},
 };
 
 /// How a verdict is to be taken at a glance. Never the only carrier: the word says it too.
@@ -27,7 +27,7 @@ pub struct VerdictRow {
     pub family: String,
     /// The level.
     pub arm: String,
-    /// The verdict word; a mock's says that it is a mock's.
+    /// The verdict word; one that certifies nothing says so.
     pub word: String,
     /// How it is to be taken.
     pub tone: Tone,
@@ -45,6 +45,24 @@ pub struct VerdictRow {
     pub harm: Option<String>,
     /// The abstain guard in words.
     pub abstain: Option<String>,
+}
+
+impl VerdictRow {
+    /// The row of a record that does not verify: whatever its certificate says, nothing follows from it.
+    pub(super) fn refuted(self) -> Self {
+        Self {
+            word: "does not verify".to_owned(),
+            tone: Tone::Bad,
+            tool_robust: false,
+            sentence: "The record does not lead to its certificate, so that there is no verdict.".to_owned(),
+            p: None,
+            p_adjusted: None,
+            gates: Vec::new(),
+            harm: None,
+            abstain: None,
+            ..self
+        }
+    }
 }
 
 /// The gates of one endpoint.
@@ -108,12 +126,14 @@ pub(super) fn verdicts(certificate: &Certificate) -> (Vec<VerdictRow>, Vec<Strin
     let mut said = sentences(certificate);
     // The sentences of the levels come first, in their order.
     let mut rest = said.split_off(certificate.levels.len().min(said.len()));
-    rest.retain(|sentence| sentence != MOCK_IS_NO_EVIDENCE);
+    // The banner says it.
+    let caution = caution(certificate.weight());
+    rest.retain(|sentence| Some(sentence.as_str()) != caution);
     let row = |(level, sentence): (&LevelReport, String)| {
         VerdictRow {
         family: word(&level.family),
         arm: tame(&level.arm, 64),
-        word: status_word(level.status, certificate.kind).to_owned(),
+        word: status_word(level.status, certificate.weight()),
         tone: match level.status {
             Status::Certified => Tone::Good,
             Status::Failed => Tone::Bad,

@@ -13,7 +13,8 @@ use bench_tasks::task::TaskId;
 use serde_json::value::RawValue;
 
 use super::{
-    CallText, CheckLine, MetaTexts, PlannedArm, Pricing, Report, Scenes, Sources, Step, TaskFacts, TaskText, ToolTexts,
+    CallText, CheckLine, CheckOutcome, MetaTexts, PlannedArm, Pricing, Report, Scenes, Sources, Step, TaskFacts,
+    TaskText, ToolTexts,
 };
 use crate::{
     analysis::fixture::{ARMS, accumulator, episodes, margin, meta, reporting},
@@ -45,7 +46,11 @@ impl Run {
             tool.shown.push(("L9".into(), Some(hostile.clone())));
         }
         self.sources.meta.push(MetaTexts { arm: "L0".into(), name: hostile.clone(), text: hostile.clone() });
-        self.sources.checks.push(CheckLine { name: hostile.clone(), pass: false, evidence: hostile.clone() });
+        self.sources.checks.push(CheckLine {
+            name: hostile.clone(),
+            outcome: CheckOutcome::Note,
+            evidence: hostile.clone(),
+        });
         self.sources.protocol_text = hostile.into();
     }
 }
@@ -93,7 +98,11 @@ pub(crate) fn sources() -> Sources {
         sizes: BTreeMap::new(),
         pricing: Some(Pricing { price, billed: false }),
         seed: [3; 32],
-        checks: vec![CheckLine { name: "manifest".to_owned(), pass: true, evidence: "complete".to_owned() }],
+        checks: vec![CheckLine {
+            name: "manifest".to_owned(),
+            outcome: CheckOutcome::Pass,
+            evidence: "complete".to_owned(),
+        }],
         not_shown: "where the responses came from".to_owned(),
     }
 }

@@ -15,8 +15,8 @@ mod verdicts;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{Outcomes, Report, ReportError, RunView};
-use crate::table::MOCK_IS_NO_EVIDENCE;
+use super::{Outcomes, Report, ReportError, RunView, Trust};
+use crate::{record::Weight, table::caution};
 
 const STYLE: &str = include_str!("html/style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'";
@@ -76,8 +76,20 @@ fn identity(run: &RunView) -> Markup {
     }
 }
 
-fn mock_banner(run: &RunView) -> Markup {
-    html! { @if run.mock { p.mock role="note" { strong { "Plumbing. " } (MOCK_IS_NO_EVIDENCE) } } }
+/// What a reader must know before the verdict: that it is none, or that nobody checked it.
+fn banners(report: &Report) -> Markup {
+    let weight = report.run.weight;
+    let word = if weight == Weight::Scripted { "Plumbing. " } else { "Exploratory. " };
+    let trust = report.standing.trust;
+    html! {
+        @if trust == Trust::Refuted {
+            p.refuted role="alert" { strong { "This record does not verify. " } "Nothing on this page is to be relied on; see " a href="#checks" { "the checks" } "." }
+        }
+        @if trust == Trust::Unverified && report.outcomes.is_some() {
+            p.mock role="note" { strong { "Not verified. " } "This page repeats what the record says; nobody recomputed it." }
+        }
+        @if let Some(text) = caution(weight) { p.mock role="note" { strong { (word) } (text) } }
+    }
 }
 
 /// A run that is still open: nobody has seen an outcome, and this page is no exception.
@@ -85,7 +97,7 @@ fn open(report: &Report) -> Markup {
     html! {
         section id="verdict" {
             h1 { "No verdict yet" }
-            (mock_banner(&report.run))
+            (banners(report))
             p.lead { "The run is open. Nothing is scored before it is closed, so this page shows its flow and nothing else." }
         }
         (flow::section(report))
@@ -113,7 +125,7 @@ fn closed(report: &Report, outcomes: &Outcomes) -> Result<Markup, ReportError> {
     Ok(html! {
         section id="verdict" {
             h1 { "Verdict" }
-            (mock_banner(&report.run))
+            (banners(report))
             (verdicts::cards(outcomes))
         }
         nav aria-label="Sections" { ul { @for (id, title) in sections { li { a href={ "#" (id) } { (title) } } } } }
@@ -135,7 +147,7 @@ fn closed(report: &Report, outcomes: &Outcomes) -> Result<Markup, ReportError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::fixture;
+    use crate::report::{CheckLine, CheckOutcome, fixture};
 
     /// Tags and attributes without text: what a reader's browser is given to build.
     fn skeleton(html: &str) -> String {
@@ -164,6 +176,44 @@ mod tests {
     fn the_structure_of_a_small_run_is_this() {
         let page = render(&fixture::run(200, true).report()).unwrap();
         insta::assert_snapshot!(skeleton(&page));
+    }
+
+    #[test]
+    fn a_record_that_does_not_verify_has_no_verdict_word_and_says_so_first() {
+        let mut run = fixture::run(120, true);
+        let verified = render(&run.report()).unwrap();
+        assert!(!verified.contains("does not verify") && verified.contains("(mock)"));
+        let line = |outcome| CheckLine { name: "books".to_owned(), outcome, evidence: "differ".to_owned() };
+        run.sources.checks.push(line(CheckOutcome::Note));
+        let noted = render(&run.report()).unwrap();
+        assert!(noted.contains("– note") && !noted.contains("does not verify"), "a note is neither pass nor failure");
+        run.sources.checks.push(line(CheckOutcome::Fail));
+        let refuted = render(&run.report()).unwrap();
+        assert!(
+            refuted.find("This record does not verify") < refuted.find("class=\"cards\""),
+            "the banner comes first"
+        );
+        for word in ["(mock)", "would be certified", "tool-robust</p>"] {
+            assert!(!refuted.contains(word), "{word}");
+        }
+        run.sources.checks.clear();
+        assert!(render(&run.report()).unwrap().contains("nobody recomputed it"));
+    }
+
+    #[test]
+    fn only_a_live_confirmatory_run_has_no_caution() {
+        let mut report = fixture::run(60, true).report();
+        for (weight, word) in [
+            (Weight::Scripted, Some("Plumbing. ")),
+            (Weight::Exploratory, Some("Exploratory. ")),
+            (Weight::Certifies, None),
+        ] {
+            report.run.weight = weight;
+            let page = render(&report).unwrap();
+            let shown =
+                ["Plumbing. ", "Exploratory. "].into_iter().find(|word| page.contains(&format!("<strong>{word}")));
+            assert_eq!(shown, word);
+        }
     }
 
     #[test]

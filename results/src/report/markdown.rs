@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{
-    Report,
+    CheckOutcome, Report, Trust,
     effects::EffectRow,
     text::{percent, points},
 };
@@ -40,8 +40,15 @@ pub fn render(report: &Report) -> String {
 fn write(report: &Report, out: &mut String) -> std::fmt::Result {
     let run = &report.run;
     writeln!(out, "## bench: run {}\n", plain(&run.id))?;
-    if run.mock {
-        writeln!(out, "> **{}**\n", crate::table::MOCK_IS_NO_EVIDENCE)?;
+    match report.standing.trust {
+        Trust::Refuted => writeln!(out, "> **This record does not verify; nothing here is to be relied on.**\n")?,
+        Trust::Unverified if report.outcomes.is_some() => {
+            writeln!(out, "> **Not verified: this repeats what the record says.**\n")?;
+        }
+        Trust::Verified | Trust::Unverified => {}
+    }
+    if let Some(text) = crate::table::caution(run.weight) {
+        writeln!(out, "> **{text}**\n")?;
     }
     let Some(outcomes) = &report.outcomes else {
         writeln!(out, "The run is open: nothing is scored before it is closed.\n")?;
@@ -73,11 +80,14 @@ fn write(report: &Report, out: &mut String) -> std::fmt::Result {
     writeln!(out)?;
     flow(report, out)?;
     if !report.standing.checks.is_empty() {
-        let failed = report.standing.checks.iter().filter(|check| !check.pass).count();
-        let all = report.standing.checks.len();
-        writeln!(out, "\n### Verification\n\n{} of {all} checks pass.", all - failed)?;
-        for check in report.standing.checks.iter().filter(|check| !check.pass) {
+        let of = |outcome| report.standing.checks.iter().filter(move |check| check.outcome == outcome);
+        let (all, passed) = (report.standing.checks.len(), of(CheckOutcome::Pass).count());
+        writeln!(out, "\n### Verification\n\n{passed} of {all} checks pass.")?;
+        for check in of(CheckOutcome::Fail) {
             writeln!(out, "- **{}** fails: {}", plain(&check.name), plain(&check.evidence))?;
+        }
+        for check in of(CheckOutcome::Note) {
+            writeln!(out, "- {}: {}", plain(&check.name), plain(&check.evidence))?;
         }
     }
     writeln!(out, "\n### Limits\n")?;

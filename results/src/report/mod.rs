@@ -51,10 +51,10 @@ pub use self::{
     origins::{Origin, OriginRow},
     pairs::{ArmPairs, PairView, SideView},
     source::{
-        CallText, CheckLine, MetaTexts, PlannedArm, Pricing, Scenes, ServerSize, Sources, Step, TaskFacts, TaskText,
-        ToolTexts,
+        CallText, CheckLine, CheckOutcome, MetaTexts, PlannedArm, Pricing, Scenes, ServerSize, Sources, Step,
+        TaskFacts, TaskText, ToolTexts,
     },
-    standing::{RunView, Standing},
+    standing::{RunView, Standing, Trust},
     tally::Tally,
 };
 use self::{gather::Gathered, pairs::Choices, text::tame};
@@ -158,7 +158,11 @@ fn outcomes(
     let compared = compared::compared(certificate, seen);
     let choices = Choices::of(seen, &compared);
     let kept = seen.attempts(record, sources, &choices.episodes(&compared))?;
-    let (verdicts, remarks) = effects::verdicts(certificate);
+    let (mut verdicts, mut remarks) = effects::verdicts(certificate);
+    if Trust::of(&sources.checks) == Trust::Refuted {
+        verdicts = verdicts.into_iter().map(VerdictRow::refuted).collect();
+        remarks.clear();
+    }
     let alpha = certificate.rule.alpha.parse().unwrap_or(f64::NAN);
     Ok(Outcomes {
         margin: certificate.rule.margin.clone(),

@@ -69,13 +69,25 @@ pub struct ServerSize {
     pub tokens: u64,
 }
 
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckOutcome {
+    /// It agrees.
+    Pass,
+    /// Nothing disagrees, but something that a sceptic wants is not there.
+    Note,
+    /// It does not agree.
+    Fail,
+}
+
 /// One check of a verification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckLine {
     /// Its name.
     pub name: String,
-    /// Whether it passed.
-    pub pass: bool,
+    /// How it came out.
+    pub outcome: CheckOutcome,
     /// What was compared, or what differs.
     pub evidence: String,
 }
@@ -114,6 +126,13 @@ pub struct Sources {
     pub checks: Vec<CheckLine>,
     /// What no verification can show.
     pub not_shown: String,
+}
+
+impl Sources {
+    /// Whether a check was made and passed.
+    pub(super) fn passes(&self, name: &str) -> bool {
+        self.checks.iter().any(|check| check.name == name && check.outcome == CheckOutcome::Pass)
+    }
 }
 
 /// A task in words.

@@ -4,12 +4,12 @@ use bench_protocol::verdict::Endpoint;
 use serde::Serialize;
 
 use super::{
-    source::{CheckLine, Sources},
+    source::{CheckLine, CheckOutcome, Sources},
     text::{tame, word},
 };
 use crate::{
     certificate::Certificate,
-    record::{Deviation, Manifest, RunKind},
+    record::{Deviation, Manifest, RunKind, Weight},
 };
 
 /// Characters of a protocol's text.
@@ -26,6 +26,8 @@ pub struct RunView {
     pub mock: bool,
     /// Whether it is a confirmatory one.
     pub confirmatory: bool,
+    /// What its verdicts weigh.
+    pub weight: Weight,
     /// Whether it is closed; an open run has no outcomes.
     pub complete: bool,
     /// Provider, model asked for, models that answered, host.
@@ -36,6 +38,31 @@ pub struct RunView {
     pub times: Vec<(String, String)>,
     /// Digest of the certificate's bytes.
     pub certificate: Option<String>,
+}
+
+/// Whether the report rests on a verification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trust {
+    /// Nothing that was recomputed disagrees.
+    Verified,
+    /// Nothing was recomputed.
+    Unverified,
+    /// The record does not verify: its certificate is worth nothing.
+    Refuted,
+}
+
+impl Trust {
+    /// What these checks come to.
+    pub(super) fn of(checks: &[CheckLine]) -> Self {
+        if checks.is_empty() {
+            Self::Unverified
+        } else if checks.iter().any(|check| check.outcome == CheckOutcome::Fail) {
+            Self::Refuted
+        } else {
+            Self::Verified
+        }
+    }
 }
 
 /// Protocol, amendments, deviations, checks.
@@ -51,6 +78,8 @@ pub struct Standing {
     pub amendments: Vec<(String, String, bool)>,
     /// What was done otherwise.
     pub deviations: Vec<Deviation>,
+    /// What that verification came to.
+    pub trust: Trust,
     /// The verification that was made for this report.
     pub checks: Vec<CheckLine>,
     /// What no verification can show.
@@ -67,6 +96,7 @@ pub(super) fn run(manifest: &Manifest, certificate: Option<String>) -> RunView {
         kind: word(&manifest.kind),
         mock: manifest.kind == RunKind::Plumbing,
         confirmatory: manifest.confirmatory,
+        weight: Weight::of(manifest.kind, manifest.confirmatory),
         complete: manifest.complete,
         model: [
             Some(pair("provider", &model.provider)),
@@ -100,7 +130,7 @@ pub(super) fn standing(manifest: &Manifest, certificate: Option<&Certificate>, s
     let locks = certificate.map(|certificate| certificate.locks.as_slice()).unwrap_or_default();
     let check = |line: &CheckLine| CheckLine {
         name: tame(&line.name, 64),
-        pass: line.pass,
+        outcome: line.outcome,
         evidence: tame(&line.evidence, 600),
     };
     let deviation = |one: &Deviation| Deviation { what: tame(&one.what, 200), why: tame(&one.why, 600) };
@@ -110,6 +140,7 @@ pub(super) fn standing(manifest: &Manifest, certificate: Option<&Certificate>, s
         protocol_text: tame(&sources.protocol_text, PROTOCOL),
         amendments: locks.iter().map(|lock| (lock.id.to_string(), tame(&lock.reason, 600), lock.data_seen)).collect(),
         deviations: manifest.deviations.iter().take(100).map(deviation).collect(),
+        trust: Trust::of(&sources.checks),
         checks: sources.checks.iter().take(100).map(check).collect(),
         not_shown: sources.not_shown.clone(),
     }

@@ -6,7 +6,7 @@ use super::grid::{Head, number, word};
 use crate::{
     analysis::Role,
     certificate::{ArmReport, Certificate, ControlReport, Demand, IntervalReport, LevelReport, number::Fraction},
-    record::RunKind,
+    record::Weight,
 };
 
 const TOOL_HEADS: &[Head] = &[
@@ -146,7 +146,7 @@ fn verdict(certificate: &Certificate, family: FamilyKind, arm: &ArmReport) -> St
         return "reference".to_owned();
     }
     if let Some(level) = level(certificate, family, &arm.arm) {
-        return status_word(level.status, certificate.kind).to_owned();
+        return short_word(level.status, certificate.weight());
     }
     match control(certificate, family, &arm.arm) {
         None => "not run".to_owned(),
@@ -166,16 +166,25 @@ pub(crate) fn control_word(control: &ControlReport) -> &'static str {
     }
 }
 
-/// The verdict word; a mock's words say that they are a mock's.
-pub(crate) fn status_word(status: Status, kind: RunKind) -> &'static str {
-    match (kind, status) {
-        (RunKind::Live, status) => status.word(),
-        (RunKind::Plumbing, Status::Certified) => "would certify (mock)",
-        (RunKind::Plumbing, Status::Failed) => "would fail (mock)",
-        (RunKind::Plumbing, Status::Inconclusive) => "inconclusive (mock)",
-        (RunKind::Plumbing, Status::NotTested) => "not-tested (mock)",
-        (RunKind::Plumbing, Status::NotEvaluated) => "not-evaluated (mock)",
-        (RunKind::Plumbing, Status::NoVerdict) => "no-verdict (mock)",
+/// The verdict word; where the run cannot certify it is a conditional and says why.
+pub(crate) fn status_word(status: Status, weight: Weight) -> String {
+    match weight {
+        Weight::Certifies => status.word().to_owned(),
+        Weight::Exploratory => format!("{} (exploratory)", conditional(status)),
+        Weight::Scripted => format!("{} (mock)", conditional(status)),
+    }
+}
+
+/// As [`status_word`], short enough for the table.
+fn short_word(status: Status, weight: Weight) -> String {
+    if weight == Weight::Exploratory { format!("{} (expl.)", conditional(status)) } else { status_word(status, weight) }
+}
+
+fn conditional(status: Status) -> &'static str {
+    match status {
+        Status::Certified => "would certify",
+        Status::Failed => "would fail",
+        Status::Inconclusive | Status::NotTested | Status::NotEvaluated | Status::NoVerdict => status.word(),
     }
 }
 
@@ -231,11 +240,15 @@ mod tests {
     }
 
     #[test]
-    fn every_mock_word_says_mock_and_no_live_word_does() {
+    fn only_a_run_that_can_certify_speaks_without_a_mark() {
         use Status::{Certified, Failed, Inconclusive, NoVerdict, NotEvaluated, NotTested};
         for status in [Certified, Failed, Inconclusive, NotTested, NotEvaluated, NoVerdict] {
-            assert!(status_word(status, RunKind::Plumbing).ends_with("(mock)"));
-            assert!(!status_word(status, RunKind::Live).contains("mock"));
+            assert!(status_word(status, Weight::Scripted).ends_with("(mock)"));
+            assert!(status_word(status, Weight::Exploratory).ends_with("(exploratory)"));
+            assert!(!status_word(status, Weight::Certifies).contains('('));
+            assert!(short_word(status, Weight::Exploratory).ends_with("(expl.)"));
         }
+        assert_eq!(status_word(Certified, Weight::Exploratory), "would certify (exploratory)");
+        assert_eq!(status_word(Certified, Weight::Certifies), "certified");
     }
 }

@@ -5,12 +5,25 @@ use bench_protocol::verdict::{Endpoint, FamilyKind, Status};
 use super::rows::signed;
 use crate::{
     certificate::{Certificate, EndpointReport, LevelReport},
-    record::RunKind,
+    record::Weight,
 };
 
 /// Said after every plumbing run.
 pub const MOCK_IS_NO_EVIDENCE: &str =
     "A scripted model answered: this exercises the plumbing and is never evidence about a language model.";
+
+/// Said after every exploratory run.
+pub const EXPLORATORY_CERTIFIES_NOTHING: &str =
+    "An exploratory run certifies nothing: what it shows can only be certified by the one confirmatory run of a lock.";
+
+/// What a reader must know before a verdict of this weight; nothing where it is one.
+pub fn caution(weight: Weight) -> Option<&'static str> {
+    match weight {
+        Weight::Certifies => None,
+        Weight::Exploratory => Some(EXPLORATORY_CERTIFIES_NOTHING),
+        Weight::Scripted => Some(MOCK_IS_NO_EVIDENCE),
+    }
+}
 
 /// A sentence per verdict, then what holds for the whole run.
 pub fn sentences(certificate: &Certificate) -> Vec<String> {
@@ -21,9 +34,7 @@ pub fn sentences(certificate: &Certificate) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if certificate.kind == RunKind::Plumbing {
-        all.push(MOCK_IS_NO_EVIDENCE.to_owned());
-    }
+    all.extend(caution(certificate.weight()).map(str::to_owned));
     all
 }
 
@@ -35,16 +46,17 @@ fn sentence(certificate: &Certificate, level: &LevelReport) -> String {
     let effect = level.endpoints.get(&strict).map(|seen| effect(strict, seen)).unwrap_or_default();
     let effect = effect + &expand_rate(certificate, level);
     let because = because(level);
+    let real = certificate.can_certify();
     match level.status {
         Status::Certified => {
-            let verb = if certificate.kind == RunKind::Plumbing { "would be certified" } else { "is certified" };
+            let verb = if real { "is certified" } else { "would be certified" };
             format!(
                 "{name} {verb}: less than {margin} points worse than {reference} for other requests to these tools{effect}.{}",
                 robust(level)
             )
         }
         Status::Failed => {
-            let verb = if certificate.kind == RunKind::Plumbing { "would fail" } else { "failed" };
+            let verb = if real { "failed" } else { "would fail" };
             format!("{name} {verb}{effect}{because}.")
         }
         Status::Inconclusive => format!(
@@ -112,7 +124,10 @@ mod tests {
     use bench_protocol::verdict::Reason;
 
     use super::*;
-    use crate::certificate::{ReasonReport, fixture::certificate};
+    use crate::{
+        certificate::{ReasonReport, fixture::certificate},
+        record::RunKind,
+    };
 
     fn set(certificate: &mut Certificate, at: usize, status: Status, reason: Reason) {
         certificate.levels[at].status = status;
@@ -126,9 +141,20 @@ mod tests {
     }
 
     #[test]
+    fn an_exploratory_run_never_says_that_anything_is_certified() {
+        let mut one = certificate();
+        one.kind = RunKind::Live;
+        one.confirmatory = false;
+        let all = sentences(&one).join("\n");
+        assert!(all.contains("would be certified") && !all.contains("is certified"), "{all}");
+        assert!(all.ends_with(EXPLORATORY_CERTIFIES_NOTHING), "{all}");
+    }
+
+    #[test]
     fn every_status_has_its_sentence() {
         let mut live = certificate();
         live.kind = RunKind::Live;
+        live.confirmatory = true;
         live.underpowered = false;
         let base = live.clone();
         let mut all = Vec::new();

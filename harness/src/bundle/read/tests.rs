@@ -163,6 +163,49 @@ fn bombs_end_at_their_limit() {
 }
 
 #[test]
+fn only_the_logs_may_be_larger_than_what_is_read_whole() {
+    let limits = Limits { file: 10, ..Limits::default() };
+    let of = |name: &str| {
+        let list = listing(&[(name, b"eleven byte")]);
+        unpacked(&archive(&[("r1/bundle.json", FILE, &list), (&format!("r1/{name}"), FILE, b"eleven byte")]), &limits)
+    };
+    for log in ["attempts.jsonl", "episodes.jsonl"] {
+        assert!(of(log).is_ok(), "{log}");
+    }
+    for whole in ["manifest.json", "certificate.json", "inputs/protocol.toml", "report.html"] {
+        let why = of(whole).unwrap_err().to_string();
+        assert!(why.contains("has 11 bytes") && why.contains("more than 10"), "{why}");
+    }
+}
+
+#[test]
+fn a_redacted_bundle_that_is_packed_again_withholds_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["inputs/catalogs/git.json", "inputs/protocol.toml", "attempts.jsonl"] {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, name).unwrap();
+    }
+    let mut out = Vec::new();
+    let first = pack(folder.path(), "r1", &BTreeMap::new(), Options { redact: true, time: 0 }, &mut out).unwrap();
+    let (archive, unpacked) = (folder.path().join("b.tar.gz"), tempfile::tempdir().unwrap());
+    fs::write(&archive, &out).unwrap();
+    unpack(&archive, unpacked.path(), &Limits::default()).unwrap();
+    fs::write(unpacked.path().join("attestation.json"), b"{}").unwrap();
+    let said = crate::bundle::check(unpacked.path(), &first).unwrap();
+    assert!(said.contains("are withheld"), "a signature that was added is checked by itself: {said}");
+    for redact in [true, false] {
+        let again = pack(unpacked.path(), "r1", &BTreeMap::new(), Options { redact, time: 0 }, Vec::new()).unwrap();
+        assert_eq!(again.withheld, first.withheld);
+        assert_eq!(again.consequences, first.consequences);
+        assert!(again.files.contains_key("attestation.json"));
+    }
+    fs::write(unpacked.path().join("attempts.jsonl"), b"brought back").unwrap();
+    let both = pack(unpacked.path(), "r1", &BTreeMap::new(), Options::default(), Vec::new()).unwrap_err();
+    assert!(matches!(both, BundleError::Both { .. }), "{both}");
+}
+
+#[test]
 fn an_archive_that_is_cut_or_followed_by_something_is_refused() {
     let list = listing(&[("manifest.json", b"{}")]);
     let whole = archive(&[("r1/bundle.json", FILE, &list), ("r1/manifest.json", FILE, b"{}")]);

@@ -41,7 +41,7 @@ use crate::{
     inputs::Inputs,
     ledger::{Chain, ChainError, Event, Ledger, LedgerError, RunId},
     locking,
-    models::{BaseUrl, Count, Key, Lifecycle, Model, ModelError, Provider, connect},
+    models::{Count, Key, Lifecycle, Model, ModelError, Provider, connect, identity},
     run::{
         live::{
             folder,
@@ -152,7 +152,7 @@ fn start(
     let session = Session {
         inputs,
         money: undertaking.money(),
-        strict: strict(&undertaking.money(), &undertaking.base),
+        strict: identity::is_strict(&undertaking.price, &undertaking.base),
         prepared: undertaking.prepared,
         concurrency: terms.concurrency,
         terms,
@@ -206,12 +206,6 @@ fn conclude(outcome: Outcome, require: Option<&str>, folder: &Path, output: &mut
             Ok(if silent { exit::NO_VERDICT } else { exit::OK })
         }
     }
-}
-
-/// True where a reply that names another model ends the run. A server on this machine whose answers are free may call its
-/// model what it likes: the names that answered are on record.
-fn strict(money: &crate::run::live::money::Money, base: &BaseUrl) -> bool {
-    !(money.price().is_free() && base.is_loopback())
 }
 
 /// The lock that the run is under. A confirmatory run under a drifted one is refused; an exploratory run goes on without.
@@ -342,10 +336,7 @@ fn manifest(
         let why = format!("run {} showed results on this lock's tasks, {}", seen.run, seen.at);
         deviations.push(Deviation { what: "the lock had been seen".to_owned(), why });
     }
-    deviations.extend(terms.refused.iter().map(|(arm, why)| Deviation {
-        what: format!("`{arm}` was not run"),
-        why: format!("the provider refused its surface before the run: {why}"),
-    }));
+    deviations.extend(terms.not_run());
     Manifest {
         schema: FormatVersion,
         id: id.to_string(),

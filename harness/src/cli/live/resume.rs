@@ -8,8 +8,7 @@ use bench_results::record::{Deviation, Record, RunKind};
 use super::{
     args::ResumeArgs,
     conclude, provider, runtime,
-    session::{LEDGER, Session, append, ledger_run},
-    strict,
+    session::{LEDGER, Session, append, enter_finished, ledger_run},
     undertaking::{endpoint, key},
 };
 use crate::{
@@ -17,7 +16,7 @@ use crate::{
     exit,
     inputs::Inputs,
     ledger::{Event, Ledger, ResolveError, RunId},
-    models::{BaseUrl, connect},
+    models::{BaseUrl, connect, identity},
     run::{
         live::{close, folder, terms},
         prepare::{Prepared, RunSpec},
@@ -34,10 +33,19 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
     let Some(terms) = folder::terms(&folder).map_err(malformed)? else {
         return Err(Failure::usage(format!("run {id} is an offline one; it is simply run again")));
     };
+    let inputs = Inputs::of_record(&record.inputs())?;
+    let ledger = Ledger::at(LEDGER);
+    let chain = ledger.read().map_err(|error| Failure::new(exit::INPUT, error))?;
+    let known = chain.last(id.as_str()).map(|entry| entry.event);
     if manifest.complete {
+        if matches!(known, Some(Event::Started | Event::Stopped)) {
+            // It ended between its certificate and its last entry.
+            enter_finished(&ledger, &folder, &manifest, &terms, &inputs)?;
+            output.talk(&format!("run {id} was complete; the ledger has it as finished now"));
+            return Ok(exit::OK);
+        }
         return Err(Failure::usage(format!("run {id} is complete; `bench verify {id}` checks it")));
     }
-    let inputs = Inputs::of_record(&record.inputs())?;
     let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
     let prepared = Prepared::new(&inputs, &spec).map_err(malformed)?;
     let prices = folder::prices(&folder).map_err(malformed)?.digest().map_err(|error| malformed(error.into()))?;
@@ -52,9 +60,6 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
             ),
         ));
     }
-    let ledger = Ledger::at(LEDGER);
-    let chain = ledger.read().map_err(|error| Failure::new(exit::INPUT, error))?;
-    let known = chain.runs().find(|(entry, _)| entry.run == id).map(|(_, last)| last);
     if known == Some(Event::Abandoned) {
         return Err(Failure::usage(format!("run {id} was abandoned; start another with `bench --live --exploratory`")));
     }
@@ -81,7 +86,7 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
         terms,
         manifest: manifest.clone(),
         folder: folder.clone(),
-        strict: strict(&money, &base),
+        strict: identity::is_strict(money.price(), &base),
         money,
         model,
         runtime,

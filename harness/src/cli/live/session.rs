@@ -1,6 +1,10 @@
 //! One part of a live run, from its open journal to the close or the stop: what starting and resuming share.
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::Context as _;
 use bench_results::{
@@ -15,12 +19,18 @@ use crate::{
     exit,
     inputs::Inputs,
     journal::{Durability, Journal, JournalError, Recovered},
-    ledger::{self, Event, Kind, Ledger, LedgerError, RunId},
+    ledger::{self, Event, Ledger, LedgerError},
     meter::{Limits, Refusal},
     models::Model,
     run::{
-        live::{self, Report, Setup, Stop, close::close, folder, money::Money, terms::Terms},
-        prepare::{Prepared, RESULTS},
+        live::{
+            self, Report, Setup, Stop,
+            close::{self, close},
+            folder,
+            money::Money,
+            terms::Terms,
+        },
+        prepare::Prepared,
     },
 };
 
@@ -112,19 +122,14 @@ impl Session<'_> {
             output.talk(summary.trim_end());
         }
         let report = report.map_err(|error| Failure::new(exit::INPUT, error))?;
-        let undertaking = ledger_run(&manifest, &terms, inputs)?;
         if let Some(stop) = report.stop {
-            append(&ledger, Event::Stopped, &undertaking)?;
+            append(&ledger, Event::Stopped, &ledger_run(&manifest, &terms, inputs)?)?;
             return Ok(Outcome::Stopped(stopped(&stop, &manifest, &folder)));
         }
         told(&report, output);
         let certificate =
             close(&folder, inputs, &prepared, &terms, &mut manifest, clock::now()).context("closing the run")?;
-        // Before anybody reads it: from here on the lock's tasks have been looked at.
-        if !manifest.confirmatory && manifest.lock.is_some() && manifest.kind == RunKind::Live {
-            append(&ledger, Event::Seen, &undertaking)?;
-        }
-        append(&ledger, Event::Finished, &undertaking)?;
+        enter_finished(&ledger, &folder, &manifest, &terms, inputs)?;
         Ok(if manifest.is_pilot() { Outcome::Pilot } else { Outcome::Complete(Box::new(certificate)) })
     }
 }
@@ -136,7 +141,7 @@ fn told(report: &Report, output: &Output) {
 }
 
 /// Says why a run stopped and how to go on; the exit code.
-fn stopped(stop: &Stop, manifest: &Manifest, folder: &std::path::Path) -> u8 {
+fn stopped(stop: &Stop, manifest: &Manifest, folder: &Path) -> u8 {
     let more = matches!(stop, Stop::Meter(Refusal::Budget { .. })).then_some(" --budget-usd N").unwrap_or_default();
     Output::warn(&format!("stopped: {stop}"));
     Output::warn(&format!(
@@ -157,31 +162,25 @@ fn stopped(stop: &Stop, manifest: &Manifest, folder: &std::path::Path) -> u8 {
 
 /// A run as the ledger names it.
 pub(super) fn ledger_run(manifest: &Manifest, terms: &Terms, inputs: &Inputs) -> Result<ledger::Run, Failure> {
-    let id = RunId::parse(&manifest.id).map_err(|why| Failure::new(exit::INPUT, anyhow::anyhow!(why)))?;
-    let prices = manifest
-        .prices
-        .clone()
-        .ok_or_else(|| Failure::new(exit::INPUT, anyhow::anyhow!("the manifest states no prices")))?;
-    Ok(ledger::Run {
-        id,
-        // A run without a lock names its protocol in the lock's place; it can be no second look at anything.
-        lock: match &manifest.lock {
-            Some(lock) => lock.clone(),
-            None => inputs.protocol.digest()?,
-        },
-        tasks: terms.tasks().cloned(),
-        model: manifest.model.asked.clone(),
-        family: match manifest {
-            manifest if manifest.is_pilot() => "pilot",
-            manifest if manifest.suites.contains_key(RESULTS) => "results",
-            _ => "levels",
-        }
-        .to_owned(),
-        kind: if manifest.confirmatory { Kind::Confirmatory } else { Kind::Exploratory },
-        arms: manifest.arms.clone(),
-        budget: manifest.budget.unwrap_or_default(),
-        prices,
-    })
+    let protocol = inputs.protocol.digest()?;
+    ledger::Run::of(manifest, &protocol, terms.tasks()).map_err(|why| Failure::new(exit::INPUT, anyhow::anyhow!(why)))
+}
+
+/// Says in the ledger that a run is complete, and what it left behind.
+pub(super) fn enter_finished(
+    ledger: &Ledger,
+    folder: &Path,
+    manifest: &Manifest,
+    terms: &Terms,
+    inputs: &Inputs,
+) -> Result<(), Failure> {
+    let run = ledger_run(manifest, terms, inputs)?;
+    // Before anybody reads it: from here on the lock's tasks have been looked at.
+    if !manifest.confirmatory && manifest.lock.is_some() && manifest.kind == RunKind::Live {
+        append(ledger, Event::Seen, &run)?;
+    }
+    let record = close::digests(folder).context("closing the run")?;
+    ledger.finish(&clock::now(), &run, &record).map(drop).map_err(|error| Failure::new(exit::INPUT, error))
 }
 
 /// Adds an entry to the ledger.
@@ -193,7 +192,7 @@ pub(super) fn append(ledger: &Ledger, event: Event, run: &ledger::Run) -> Result
 }
 
 /// The folder of a run.
-pub(super) fn folder_of(out: &std::path::Path, id: &str) -> Result<PathBuf, Failure> {
+pub(super) fn folder_of(out: &Path, id: &str) -> Result<PathBuf, Failure> {
     fs::create_dir_all(out)
         .with_context(|| out.display().to_string())
         .map_err(|error| Failure::new(exit::INPUT, error))?;

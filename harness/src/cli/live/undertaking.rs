@@ -5,7 +5,7 @@ use std::{fs, sync::Arc, time::Duration};
 use bench_protocol::prices::{Price, PriceTable};
 
 use super::{
-    args::{LiveArgs, LiveSuite, OrderArg},
+    args::{LiveArgs, LiveSuite},
     clock,
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     },
     plan,
     run::{
-        live::{money::Money, schedule::Order},
+        live::{confirmatory, money::Money, schedule::Order},
         prepare::{Prepared, RESULTS, RunSpec, TOOLS},
     },
     wire::Settings,
@@ -78,14 +78,13 @@ impl Undertaking {
         let capabilities = Capabilities::built_in().map_err(|error| Failure::new(exit::BUG, error))?;
         let capability = capabilities.find(provider, &base, &model).map_err(refused)?;
         let settings = capability.settings(protocol);
-        let seed =
-            if model == protocol.model.replication_id { &protocol.seeds.replication } else { &protocol.seeds.primary };
-        let (part, spec) = match asked {
-            Asked::Part(part) => (Some(part), spec(part, live.suite, inputs, seed)?),
+        let seed = confirmatory::seed(protocol, &model);
+        let spec = match asked {
+            Asked::Part(part) => spec(part, live.suite, inputs, seed)?,
             Asked::Pilot(_) if live.suite != LiveSuite::Tools => {
                 return Err(Failure::usage("a pilot is of the suite `tools`: only that one has dev frames"));
             }
-            Asked::Pilot(spec) => (None, spec),
+            Asked::Pilot(spec) => spec,
         };
         let prepared = Prepared::new(inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
         prepared.require_two_frames().map_err(|error| Failure::new(exit::USAGE, error))?;
@@ -96,22 +95,24 @@ impl Undertaking {
             }
         }
         let mut exploratory = Vec::new();
-        let mut because = |holds: bool, why: &str| {
-            if holds {
-                exploratory.push(why.to_owned());
-            }
-        };
-        because(live.exploratory, "--exploratory");
-        because(part.is_none(), "a pilot: dev frames are never scored for a claim");
-        because(part.is_some_and(|part| !part.arms.is_empty()), "--arms: arms were chosen by hand");
-        because(part.is_some_and(|part| part.tasks.is_some()), "--tasks: tasks were chosen by hand");
-        because(live.order == OrderArg::Blocked, "--order blocked: drift is confounded with the arm");
-        because(global.overrides().any(), "--catalogs, --intents or --protocol: the inputs are not the locked ones");
-        because(!provider.is_official(&base), "--base-url: the endpoint is not the provider's own");
-        let locked = [&protocol.model.id, &protocol.model.replication_id].contains(&&model);
-        because(!locked, "--model: the protocol names another");
-        because(inputs.chain.current().is_none(), "there is no lock");
-        because(protocol.power.underpowered, "the lock is underpowered");
+        if live.exploratory {
+            exploratory.push("--exploratory".to_owned());
+        }
+        if global.overrides().any() {
+            exploratory.push("--catalogs, --intents or --protocol: the inputs are not the locked ones".to_owned());
+        }
+        let order = live.order.into();
+        exploratory.extend(confirmatory::exploratory(&confirmatory::Setup {
+            protocol,
+            locked: inputs.chain.current().is_some(),
+            provider,
+            base: &base,
+            mock: live.mock_server,
+            settings: &settings,
+            order,
+            arms: &spec.arms,
+            suites: &spec.suites,
+        }));
         Ok(Self {
             provider,
             base,
@@ -121,7 +122,7 @@ impl Undertaking {
             price,
             spec,
             prepared: Arc::new(prepared),
-            order: live.order.into(),
+            order,
             exploratory,
         })
     }

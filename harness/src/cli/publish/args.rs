@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use bench_protocol::digest::{Digest, NotADigest};
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -29,21 +30,31 @@ pub struct CiArgs {
 /// `bench verify`.
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
-    /// The record.
-    #[command(flatten)]
-    pub record: RecordArgs,
+    /// Records: folders, bundles, or beginnings of run ids under `--out`.
+    #[arg(required = true)]
+    pub runs: Vec<String>,
+    /// Folder for records.
+    #[arg(long, value_name = "DIR", default_value = "results/runs")]
+    pub out: PathBuf,
     /// The ledger as it is published now, for the one look.
     #[arg(long, value_name = "FILE")]
     pub ledger: Option<PathBuf>,
     /// A public key that must have signed the record.
     #[arg(long, value_name = "PUB")]
     pub key: Option<PathBuf>,
+    /// The lock that the run must be under, by its id (`sha256:…`).
+    #[arg(long, value_name = "ID", value_parser = digest)]
+    pub lock: Option<Digest>,
     /// Notes fail too: no lock, deviations, no signature, checks that could not be made.
     #[arg(long)]
     pub strict: bool,
     /// For continuous integration.
     #[command(flatten)]
     pub ci: CiArgs,
+}
+
+fn digest(text: &str) -> Result<Digest, NotADigest> {
+    Digest::try_from(text.to_owned())
 }
 
 /// `bench bundle`.

@@ -12,7 +12,7 @@ use bench_results::record::Record;
 use super::args::BundleArgs;
 use crate::{
     bundle::{BundleError, Contents, Options, layout, pack},
-    cli::{failure::Failure, output::Output},
+    cli::{failure::Failure, output::Output, report::page},
     exit,
 };
 
@@ -25,6 +25,13 @@ pub(in crate::cli) fn run(args: &BundleArgs, output: &mut Output) -> Result<u8, 
     // Only a run that stands in a ledger keeps a copy of it.
     if record.inputs().join(layout::LEDGER).is_file() && args.ledger.is_file() {
         extra.insert(layout::LEDGER.to_owned(), fs::read(&args.ledger)?);
+    }
+    if !args.redact {
+        // For readers without the program. What cannot be read cannot be shown, and is bundled all the same.
+        match page(&record) {
+            Ok(bytes) => drop(extra.insert(layout::PAGE.to_owned(), bytes)),
+            Err(failure) => output.talk(&format!("without a report: {:#}", failure.error)),
+        }
     }
     let options = Options { redact: args.redact, time: source_date()? };
     let target = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{id}.tar.gz")));

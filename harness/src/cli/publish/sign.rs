@@ -35,6 +35,11 @@ pub(in crate::cli) fn run(args: &SignArgs, output: &mut Output) -> Result<u8, Fa
         let error = anyhow::anyhow!("nothing is signed: {} fails: {}", failed.name, failed.evidence);
         return Err(Failure::new(failed.code, error));
     }
+    if args.assurance != AssuranceArg::SelfAttested && !report.recomputed() {
+        let why = "nothing is signed: the certificate cannot be recomputed from what this record withholds, and whoever \
+                   says re-verified or replicated has done so";
+        return Err(Failure::new(exit::VERIFY_CERTIFICATE, anyhow::anyhow!(why)));
+    }
     let assurance = match args.assurance {
         AssuranceArg::SelfAttested => Assurance::SelfAttested,
         AssuranceArg::ReVerified => Assurance::ReVerified,
@@ -58,6 +63,10 @@ fn replication(record: &Record, text: &str, out: &std::path::Path) -> Result<Dig
     if let Some(failed) = report.failures(false).next() {
         let error = anyhow::anyhow!("the replication does not verify: {}: {}", failed.name, failed.evidence);
         return Err(Failure::new(failed.code, error));
+    }
+    if !report.recomputed() {
+        let why = "the replication's certificate cannot be recomputed from what it withholds";
+        return Err(Failure::new(exit::VERIFY_CERTIFICATE, anyhow::anyhow!(why)));
     }
     let other = open(found.folder())?;
     if other.manifest().id == record.manifest().id {

@@ -8,7 +8,7 @@ use super::{args::VerdictArgs, record::find};
 use crate::{
     cli::{failure::Failure, output::Output},
     exit,
-    ledger::{Chain, Event, Kind, Ledger, LedgerError},
+    ledger::{Chain, Entry, Event, Kind, Ledger, LedgerError},
     verdict::{Answer, Role, VerdictError, Verified, answer},
     verify::{Against, verify},
 };
@@ -39,14 +39,21 @@ struct Document<'a> {
 
 /// Runs the command.
 pub(in crate::cli) fn run(args: &VerdictArgs, output: &mut Output) -> Result<u8, Failure> {
+    let chain = Ledger::at(&args.ledger).read().map_err(|error: LedgerError| Failure::new(exit::INPUT, error))?;
+    // A ledger that is not there is an empty one, in which no run can earn anything.
+    let ledger = args.ledger.is_file().then(|| args.ledger.clone());
     let mut runs = Vec::new();
     let mut protocol = None;
     for text in &args.runs {
         let found = find(text, &args.out)?;
-        let report = verify(found.folder(), &Against::default());
+        let report = verify(found.folder(), &Against { ledger: ledger.clone(), ..Against::default() });
         if let Some(failed) = report.failures(false).next() {
             let error = anyhow::anyhow!("run {} does not verify: {}: {}", report.run, failed.name, failed.evidence);
             return Err(Failure::new(failed.code, error));
+        }
+        if !report.recomputed() {
+            let why = "its certificate cannot be recomputed from what it withholds; a verdict needs the whole record";
+            return Err(Failure::new(exit::VERIFY_CERTIFICATE, anyhow::anyhow!("run {}: {why}", report.run)));
         }
         let input = |error| Failure::new(exit::INPUT, error);
         let record = Record::open(found.folder()).map_err(input)?;
@@ -57,11 +64,14 @@ pub(in crate::cli) fn run(args: &VerdictArgs, output: &mut Output) -> Result<u8,
                 .map_err(|error| Failure::new(exit::INPUT, error))?;
             protocol = Some(Protocol::parse(&text, "protocol.toml")?);
         }
-        runs.push(Verified { run: record.manifest().id.clone(), certificate });
+        let run = record.manifest().id.clone();
+        // With the digests of its record, to which the verification has held it.
+        let finished = |entry: &Entry| entry.event == Event::Finished && entry.record.is_some();
+        let entered = chain.last(&run).is_some_and(|entry| entry.kind == Kind::Confirmatory && finished(entry));
+        runs.push(Verified { run, certificate, entered });
     }
     let Some(protocol) = protocol else { return Err(Failure::usage("no run is given")) };
     let answer = answer(&protocol, &runs)?;
-    let chain = Ledger::at(&args.ledger).read().map_err(|error: LedgerError| Failure::new(exit::INPUT, error))?;
     let ledger = started(&chain, &runs);
     if output.json {
         output.document(&Document { answer: &answer, ledger: &ledger })?;

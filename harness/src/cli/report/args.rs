@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 /// `bench report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// A record's folder, or a run id under `--out`.
+    /// A record's folder, a bundle, or the beginning of a run's id under `--out`.
     pub run: String,
     /// One HTML page that holds everything.
     #[arg(long, conflicts_with_all = ["markdown", "csv"])]
@@ -21,7 +21,10 @@ pub struct ReportArgs {
     /// File to write; `-` or nothing for stdout. An existing file is replaced once the report is whole.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Do not verify the record for the report's list of checks.
+    /// The ledger as it is published now, for the check of the one look.
+    #[arg(long, value_name = "FILE", conflicts_with = "unverified")]
+    pub ledger: Option<PathBuf>,
+    /// Do not verify the record; the report then says that nobody did.
     #[arg(long)]
     pub unverified: bool,
     /// Folder for records.

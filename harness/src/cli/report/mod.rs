@@ -4,26 +4,23 @@ pub(super) mod args;
 mod scenes;
 mod source;
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::Path};
 
 use bench_results::{
     record::{Durability, Record, writer::write_whole},
-    report::{CheckLine, Report, ReportError, csv, html, markdown},
+    report::{CheckLine, CheckOutcome, Report, ReportError, csv, html, markdown},
 };
 
 use self::{
     args::{ReportArgs, Table},
     scenes::Stage,
 };
-use super::{failure::Failure, output::Output};
+use super::{failure::Failure, output::Output, publish::record::find};
 use crate::{
     exit,
     inputs::Inputs,
     run::prepare::{Prepared, RunSpec},
-    verify::{Against, Outcome, verify},
+    verify::{Against, Check, Outcome, verify},
 };
 
 /// The formats.
@@ -50,37 +47,37 @@ impl Format {
     }
 }
 
-/// Runs the command.
+/// Runs the command. A record that does not verify gets its report all the same, which says so, and the check's code.
 pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8, Failure> {
     let format = Format::of(args, output.json)?;
-    let folder = folder(args)?;
+    let found = find(&args.run, &args.out)?;
     let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
     if let Some(path) = file {
         writable(path)?;
     }
-    let record = Record::open(&folder).map_err(|error| Failure::new(exit::INPUT, error))?;
-    let text = render(format, &record, args.unverified)?;
+    let record = Record::open(found.folder()).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let against = (!args.unverified).then(|| Against { ledger: args.ledger.clone(), ..Against::default() });
+    let Rendered { bytes, code } = render(format, &record, against.as_ref())?;
     match file {
         Some(path) => {
-            write_whole(path, &text, Durability::None).map_err(|error| Failure::new(exit::INPUT, error))?;
-            output.talk(&format!("report: {}, {} bytes", path.display(), text.len()));
+            write_whole(path, &bytes, Durability::None).map_err(|error| Failure::new(exit::INPUT, error))?;
+            output.talk(&format!("report: {}, {} bytes", path.display(), bytes.len()));
         }
-        None => output.product().write_all(&text)?,
+        None => output.product().write_all(&bytes)?,
     }
-    Ok(exit::OK)
+    Ok(code)
 }
 
-fn folder(args: &ReportArgs) -> Result<PathBuf, Failure> {
-    let direct = PathBuf::from(&args.run);
-    let folder = if direct.is_dir() { direct } else { args.out.join(&args.run) };
-    if folder.is_dir() {
-        return Ok(folder);
-    }
-    Err(Failure::usage(format!(
-        "`{}` is neither a folder nor a run under {}; `bench runs` lists them",
-        args.run,
-        args.out.display()
-    )))
+/// The page of a record, as a bundle takes it along.
+pub(super) fn page(record: &Record) -> Result<Vec<u8>, Failure> {
+    Ok(render(Format::Html, record, Some(&Against::default()))?.bytes)
+}
+
+/// A report, and what its verification came to.
+struct Rendered {
+    bytes: Vec<u8>,
+    /// Exit code: of the first check that failed.
+    code: u8,
 }
 
 /// A target that cannot be written fails before the work, not after it.
@@ -97,13 +94,13 @@ fn writable(path: &Path) -> Result<(), Failure> {
     tempfile::tempfile_in(parent).map(drop).map_err(at)
 }
 
-fn render(format: Format, record: &Record, unverified: bool) -> Result<Vec<u8>, Failure> {
+fn render(format: Format, record: &Record, against: Option<&Against>) -> Result<Rendered, Failure> {
     let failed = |error: ReportError| Failure::new(exit::INPUT, error);
-    let mut out = Vec::new();
+    let mut bytes = Vec::new();
     // Attempts need none of the inputs.
     if format == Format::Csv(Table::Attempts) {
-        csv::attempts(record, &mut out).map_err(failed)?;
-        return Ok(out);
+        csv::attempts(record, &mut bytes).map_err(failed)?;
+        return Ok(Rendered { bytes, code: exit::OK });
     }
     let inputs = Inputs::of_record(&record.inputs())?;
     let manifest = record.manifest();
@@ -111,19 +108,16 @@ fn render(format: Format, record: &Record, unverified: bool) -> Result<Vec<u8>, 
     let prepared = Prepared::new(&inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
     let mut sources = source::sources(record, &inputs, &prepared).map_err(|error| Failure::new(exit::INPUT, error))?;
     if format == Format::Csv(Table::Episodes) {
-        csv::episodes(record, &sources, &mut out).map_err(failed)?;
-        return Ok(out);
+        csv::episodes(record, &sources, &mut bytes).map_err(failed)?;
+        return Ok(Rendered { bytes, code: exit::OK });
     }
+    let mut code = exit::OK;
     // An open run is not verified: a verification re-scores it, and nobody looks before it is closed.
-    if manifest.complete && !unverified {
-        let verified = verify(record.folder(), &Against::default());
-        let line = |check: &crate::verify::Check| CheckLine {
-            name: check.name.to_owned(),
-            pass: check.outcome != Outcome::Fail,
-            evidence: check.evidence.clone(),
-        };
+    if let Some(against) = against.filter(|_| manifest.complete) {
+        let verified = verify(record.folder(), against);
         sources.checks = verified.checks.iter().map(line).collect();
         sources.not_shown = verified.not_shown.join("; ");
+        code = verified.code(false);
     }
     let stage = Stage::new(record, &inputs, &prepared).map_err(|error| Failure::new(exit::INPUT, error))?;
     let report = Report::of(record, &sources, &stage).map_err(failed)?;
@@ -132,5 +126,17 @@ fn render(format: Format, record: &Record, unverified: bool) -> Result<Vec<u8>, 
         Format::Json => report.json().map_err(failed)?,
         Format::Html | Format::Csv(_) => html::render(&report).map_err(failed)?,
     };
-    Ok(text.into_bytes())
+    Ok(Rendered { bytes: text.into_bytes(), code })
+}
+
+fn line(check: &Check) -> CheckLine {
+    CheckLine {
+        name: check.name.to_owned(),
+        outcome: match check.outcome {
+            Outcome::Pass => CheckOutcome::Pass,
+            Outcome::Note => CheckOutcome::Note,
+            Outcome::Fail => CheckOutcome::Fail,
+        },
+        evidence: check.evidence.clone(),
+    }
 }

@@ -4,15 +4,18 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use bench_protocol::digest::Digest;
 use bench_results::{
     certificate::{Certificate, Spend},
-    record::{Manifest, Record, RunKind},
+    record::{ATTEMPTS, Manifest, Record, RunKind},
 };
 
 use super::{folder, money::Money, terms::Terms};
 use crate::{
+    bundle,
     conclude::{Facts, Judge},
     inputs::Inputs,
+    ledger::RecordDigests,
     run::prepare::Prepared,
     verify::{Index, Live, Stage, replay_live},
 };
@@ -55,6 +58,12 @@ pub fn close(
     folder::write_certificate(folder, &certificate.bytes()?)?;
     folder::write_manifest(folder, manifest)?;
     Ok(certificate)
+}
+
+/// What the ledger says of a closed record.
+pub fn digests(folder: &Path) -> anyhow::Result<RecordDigests> {
+    let attempts = bundle::entry(&folder.join(ATTEMPTS))?.digest;
+    Ok(RecordDigests { attempts, certificate: Digest::of(&Record::open(folder)?.certificate()?) })
 }
 
 /// The prices of a record.

@@ -7,6 +7,7 @@
 
 mod attempt;
 pub mod close;
+pub mod confirmatory;
 mod driver;
 pub mod events;
 pub mod folder;

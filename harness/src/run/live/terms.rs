@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use bench_protocol::digest::Digest;
+use bench_results::record::Deviation;
 use serde::{Deserialize, Serialize};
 
 use super::schedule::{Order, Planned};
@@ -76,6 +77,14 @@ impl Terms {
     /// The plan of a family under these terms.
     pub fn planned(&self, inputs: &Inputs, family: &Family) -> Planned {
         Planned::of(&inputs.protocol, family, self.refused.clone())
+    }
+
+    /// Arms that the provider refused, as deviations.
+    pub fn not_run(&self) -> impl Iterator<Item = Deviation> + '_ {
+        self.refused.iter().map(|(arm, why)| Deviation {
+            what: format!("`{arm}` was not run"),
+            why: format!("the provider refused its surface before the run: {why}"),
+        })
     }
 
     /// What differs between the digests of the start and those of now.

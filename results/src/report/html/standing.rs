@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::parts::scroll;
-use crate::report::{Item, OriginRow, Outcomes, Report};
+use super::parts::{class, scroll};
+use crate::report::{CheckOutcome, Item, OriginRow, Outcomes, Report, Tone};
 
 /// Protocol and checks.
 pub(super) fn sections(report: &Report) -> Markup {
@@ -37,7 +37,7 @@ pub(super) fn sections(report: &Report) -> Markup {
                         thead { tr { th { "check" } th { "outcome" } th { "evidence" } } }
                         tbody {
                             @for check in &standing.checks {
-                                tr { th scope="row" { (check.name) } td.(if check.pass { "good" } else { "bad" }) { @if check.pass { "✓ pass" } @else { "✕ FAIL" } } td { bdi { (check.evidence) } } }
+                                tr { th scope="row" { (check.name) } td.(class(tone(check.outcome))) { (outcome(check.outcome)) } td { bdi { (check.evidence) } } }
                             }
                         }
                     }
@@ -50,6 +50,22 @@ pub(super) fn sections(report: &Report) -> Markup {
                 @if let Some(digest) = &report.run.certificate { p { "Certificate " code.digest { (digest) } } }
             }
         }
+    }
+}
+
+fn tone(outcome: CheckOutcome) -> Tone {
+    match outcome {
+        CheckOutcome::Pass => Tone::Good,
+        CheckOutcome::Note => Tone::Open,
+        CheckOutcome::Fail => Tone::Bad,
+    }
+}
+
+fn outcome(outcome: CheckOutcome) -> &'static str {
+    match outcome {
+        CheckOutcome::Pass => "✓ pass",
+        CheckOutcome::Note => "– note",
+        CheckOutcome::Fail => "✕ FAIL",
     }
 }
 
