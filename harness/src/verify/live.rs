@@ -14,11 +14,13 @@ use crate::{
     conclude::Judge,
     inputs::Inputs,
     journal::{EpisodeKey, is_reply},
+    meter::Refusal,
     models::Provider,
     run::{
         family::{AnyTask, Family},
         live::{
             money::{Money, bound},
+            overrun::accepted,
             schedule::Planned,
             terms::Terms,
         },
@@ -203,9 +205,10 @@ impl Replay<'_> {
         let n = one.opened.n;
         let read = settled.response.as_ref().map(|response| self.wire.decode(response.get().as_bytes())).transpose();
         let read = read.map_err(|error| format!("attempt {n}: {error}"))?;
-        // An attempt of a free model that states no usage is booked like one that was not processed.
+        // An attempt of a free model that states no usage is booked like one that was not processed; usage beyond what can
+        // be counted in money is booked like none.
         if let Some(reply) = &read
-            && settled.usage != reply.usage
+            && settled.usage != reply.usage.filter(|usage| self.live.money.settle(usage).is_ok())
         {
             self.books.add(|| format!("attempt {n}: usage differs from that in its response"));
         }
@@ -244,7 +247,13 @@ impl Replay<'_> {
             }
             Err(error) => self.surfaces.add(|| error.to_string()),
         }
-        let budget = self.live.reader.manifest().budget;
+        let manifest = self.live.reader.manifest();
+        for &overrun in &index.overruns {
+            if !manifest.deviations.contains(&accepted(overrun)) {
+                self.books.add(|| format!("{}; the manifest does not accept it", Refusal::Overrun(overrun)));
+            }
+        }
+        let budget = manifest.budget;
         let books = index.books;
         match budget {
             Some(budget) if books.spent <= budget => {}

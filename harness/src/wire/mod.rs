@@ -1,6 +1,7 @@
 //! Wire formats: how a conversation becomes the bytes of a request, and a response becomes a [`Reply`].
 
 pub mod anthropic;
+mod members;
 pub mod openai;
 
 use std::borrow::Cow;

@@ -39,6 +39,8 @@ pub(super) struct Session<'a> {
     pub(super) runtime: Runtime,
     pub(super) ledger: Ledger,
     pub(super) concurrency: u32,
+    /// What stays without an outcome is recorded as missing however much it is.
+    pub(super) accept_missing: bool,
     /// Reply, tier and region must be those that prices rest on.
     pub(super) strict: bool,
 }
@@ -85,8 +87,20 @@ impl Session<'_> {
             let count = recovered.interrupted.len();
             output.talk(&format!("{count} requests were under way when the run ended; they count as fully billed"));
         }
-        let Self { inputs, prepared, terms, mut manifest, folder, money, model, runtime, ledger, concurrency, strict } =
-            self;
+        let Self {
+            inputs,
+            prepared,
+            terms,
+            manifest,
+            folder,
+            money,
+            model,
+            runtime,
+            ledger,
+            concurrency,
+            accept_missing,
+            strict,
+        } = self;
         let setup = Setup {
             inputs: inputs.clone(),
             prepared: Arc::clone(&prepared),
@@ -97,15 +111,15 @@ impl Session<'_> {
             money,
             concurrency,
             strict,
+            accept_missing,
             folder: folder.clone(),
         };
+        // Held until the end is in the ledger: a record that is being closed is no more to be resumed than a running one.
+        let hold = journal.hold();
+        let (ask, mut interrupts) = mpsc::unbounded_channel();
+        runtime.spawn(async move { while tokio::signal::ctrl_c().await.is_ok() && ask.send(()).is_ok() {} });
         let mut progress = Progress::new(output, manifest.budget.unwrap_or_default());
-        let report = runtime.block_on(async {
-            let (ask, mut interrupts) = mpsc::unbounded_channel();
-            tokio::spawn(async move { while tokio::signal::ctrl_c().await.is_ok() && ask.send(()).is_ok() {} });
-            live::run(setup, journal, recovered, &mut progress, &mut interrupts).await
-        });
-        runtime.shutdown_background();
+        let report = runtime.block_on(live::run(setup, journal, recovered, &mut progress, &mut interrupts));
         let summary = progress.summary();
         drop(progress);
         if !summary.is_empty() {
@@ -114,19 +128,51 @@ impl Session<'_> {
         let report = report.map_err(|error| Failure::new(exit::INPUT, error))?;
         let undertaking = ledger_run(&manifest, &terms, inputs)?;
         if let Some(stop) = report.stop {
-            append(&ledger, Event::Stopped, &undertaking)?;
+            runtime.shutdown_background();
+            append(&ledger, Event::Stopped, &undertaking).map_err(refused_by)?;
             return Ok(Outcome::Stopped(stopped(&stop, &manifest, &folder)));
         }
         told(&report, output);
-        let certificate =
-            close(&folder, inputs, &prepared, &terms, &mut manifest, clock::now()).context("closing the run")?;
-        // Before anybody reads it: from here on the lock's tasks have been looked at.
-        if !manifest.confirmatory && manifest.lock.is_some() && manifest.kind == RunKind::Live {
-            append(&ledger, Event::Seen, &undertaking)?;
-        }
-        append(&ledger, Event::Finished, &undertaking)?;
-        Ok(if manifest.is_pilot() { Outcome::Pilot } else { Outcome::Complete(Box::new(certificate)) })
+        // Before anything is scored: a close that is cut short may have shown its results.
+        see(&ledger, &undertaking, &manifest, &terms)?;
+        let (id, pilot) = (manifest.id.clone(), manifest.is_pilot());
+        let closing = {
+            let (inputs, hold) = (inputs.clone(), hold.clone());
+            move || {
+                let _held = hold;
+                let mut manifest = manifest;
+                close(&folder, &inputs, &prepared, &terms, &mut manifest, clock::now())
+            }
+        };
+        let closed = runtime.block_on(async {
+            tokio::select! {
+                closed = tokio::task::spawn_blocking(closing) => Some(closed),
+                Some(()) = interrupts.recv() => None,
+            }
+        });
+        runtime.shutdown_background();
+        let Some(closed) = closed else {
+            Output::warn(&format!("interrupted while the run was being closed; `bench resume {id}` closes it"));
+            return Ok(Outcome::Stopped(exit::INTERRUPTED));
+        };
+        let certificate = closed.context("closing the run broke off")?.context("closing the run")?;
+        append(&ledger, Event::Finished, &undertaking).map_err(refused_by)?;
+        drop(hold);
+        Ok(if pilot { Outcome::Pilot } else { Outcome::Complete(Box::new(certificate)) })
     }
+}
+
+/// Enters, once per run, that the tasks of a lock are no longer unseen: a live model has answered them, and the run is not
+/// the confirmatory one.
+pub(super) fn see(ledger: &Ledger, run: &ledger::Run, manifest: &Manifest, terms: &Terms) -> Result<(), Failure> {
+    if manifest.confirmatory || terms.looks_at.is_none() || manifest.kind != RunKind::Live {
+        return Ok(());
+    }
+    let chain = ledger.read().map_err(refused_by)?;
+    if chain.entries().iter().any(|entry| entry.event == Event::Seen && entry.run == run.id) {
+        return Ok(());
+    }
+    append(ledger, Event::Seen, run).map_err(refused_by)
 }
 
 fn told(report: &Report, output: &Output) {
@@ -137,7 +183,11 @@ fn told(report: &Report, output: &Output) {
 
 /// Says why a run stopped and how to go on; the exit code.
 fn stopped(stop: &Stop, manifest: &Manifest, folder: &std::path::Path) -> u8 {
-    let more = matches!(stop, Stop::Meter(Refusal::Budget { .. })).then_some(" --budget-usd N").unwrap_or_default();
+    let more = match stop {
+        Stop::Meter(Refusal::Budget { .. }) => " --budget-usd N",
+        Stop::Meter(Refusal::Overrun(_)) | Stop::Overrun(_) | Stop::Bound { .. } => " --accept-overrun",
+        _ => "",
+    };
     Output::warn(&format!("stopped: {stop}"));
     Output::warn(&format!(
         "nothing is lost: the record is in {}; go on with `bench resume {}{more}`",
@@ -147,9 +197,12 @@ fn stopped(stop: &Stop, manifest: &Manifest, folder: &std::path::Path) -> u8 {
     match stop {
         Stop::Interrupted => exit::INTERRUPTED,
         Stop::Meter(_) => exit::NO_VERDICT,
-        Stop::Provider(_) | Stop::Surprise(_) | Stop::Bound { .. } | Stop::Overrun(_) | Stop::Breaker { .. } => {
-            exit::PROVIDER
-        }
+        Stop::Provider(_)
+        | Stop::Surprise(_)
+        | Stop::Bound { .. }
+        | Stop::Overrun(_)
+        | Stop::Breaker { .. }
+        | Stop::Missing { .. } => exit::PROVIDER,
         Stop::Journal(_) => exit::INPUT,
         Stop::Fault(_) => exit::BUG,
     }
@@ -164,8 +217,8 @@ pub(super) fn ledger_run(manifest: &Manifest, terms: &Terms, inputs: &Inputs) ->
         .ok_or_else(|| Failure::new(exit::INPUT, anyhow::anyhow!("the manifest states no prices")))?;
     Ok(ledger::Run {
         id,
-        // A run without a lock names its protocol in the lock's place; it can be no second look at anything.
-        lock: match &manifest.lock {
+        // A run that looks at no lock's tasks names its protocol in the lock's place; it can be no second look at anything.
+        lock: match manifest.lock.as_ref().or(terms.looks_at.as_ref()) {
             Some(lock) => lock.clone(),
             None => inputs.protocol.digest()?,
         },
@@ -185,11 +238,14 @@ pub(super) fn ledger_run(manifest: &Manifest, terms: &Terms, inputs: &Inputs) ->
 }
 
 /// Adds an entry to the ledger.
-pub(super) fn append(ledger: &Ledger, event: Event, run: &ledger::Run) -> Result<(), Failure> {
-    ledger.append(&clock::now(), event, run).map(|_| ()).map_err(|error| {
-        let second = matches!(error, LedgerError::Refused(ledger::ChainError::SecondLook { .. }));
-        Failure::new(if second { exit::SECOND_LOOK } else { exit::INPUT }, error)
-    })
+pub(super) fn append(ledger: &Ledger, event: Event, run: &ledger::Run) -> Result<(), LedgerError> {
+    ledger.append(&clock::now(), event, run).map(|_| ())
+}
+
+/// The failure of a command that the ledger refused, or that could not write it.
+pub(super) fn refused_by(error: LedgerError) -> Failure {
+    let second = matches!(error, LedgerError::Refused(ledger::ChainError::SecondLook { .. }));
+    Failure::new(if second { exit::SECOND_LOOK } else { exit::INPUT }, error)
 }
 
 /// The folder of a run.

@@ -30,6 +30,9 @@ pub struct Terms {
     /// The endpoint is `bench mock-server`, which is told the draw of each request: the run is plumbing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mock_server: bool,
+    /// The lock whose tasks the run looks at, under whatever other inputs; none where it shares no task with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks_at: Option<Digest>,
     /// Order of episodes.
     pub order: Order,
     /// Requests in flight at most.
@@ -137,6 +140,7 @@ mod tests {
             base_url: "http://127.0.0.1:1/v1".to_owned(),
             key_variable: None,
             mock_server: false,
+            looks_at: None,
             order: Order::Interleaved,
             concurrency: 8,
             timeout: 600,
