@@ -10,11 +10,11 @@ use crate::{
     run::family::{AnyTask, TaskSource},
 };
 
-/// The current lock, where one of these tasks is on the lists of its inputs: that of the primary seed, or that of the
-/// replication. Other catalogs, another protocol or a part of the list show its results all the same.
-pub(super) fn looked_at(inputs: &Inputs, tasks: &TaskSource) -> anyhow::Result<Option<Digest>> {
-    let Some(lock) = inputs.chain.current() else { return Ok(None) };
+/// The current lock of this program, where one of these tasks is on the lists of its inputs: that of the primary seed, or
+/// that of the replication. Overrides that leave the tasks as they are, and parts of the list, show its results all the same.
+pub(super) fn looked_at(tasks: &TaskSource) -> anyhow::Result<Option<Digest>> {
     let locked = Inputs::load(&Overrides::default())?;
+    let Some(lock) = locked.chain.current() else { return Ok(None) };
     let protocol = &locked.protocol;
     let mut known = BTreeSet::new();
     for seed in [&protocol.seeds.primary, &protocol.seeds.replication] {
@@ -59,9 +59,9 @@ mod tests {
             [TaskSource::tools(&inputs, &seeds, Some(n)).unwrap(), TaskSource::results(&inputs, &seeds, n).unwrap()]
         };
         for part in [tasks(&inputs.protocol.seeds.primary, 5), tasks(&inputs.protocol.seeds.replication, 40)] {
-            assert!(part.iter().all(|tasks| looked_at(&inputs, tasks).unwrap().as_ref() == Some(lock)));
+            assert!(part.iter().all(|tasks| looked_at(tasks).unwrap().as_ref() == Some(lock)));
         }
         let other = tasks("of nobody", 40);
-        assert!(other.iter().all(|tasks| looked_at(&inputs, tasks).unwrap().is_none()));
+        assert!(other.iter().all(|tasks| looked_at(tasks).unwrap().is_none()));
     }
 }

@@ -124,7 +124,7 @@ fn start(
     let digests = terms::digests(inputs, family, &undertaking.settings, &prices)?;
     let looks_at = match &lock {
         Some(lock) => Some(lock.clone()),
-        None => locked::looked_at(inputs, &family.tasks)?,
+        None => locked::looked_at(&family.tasks)?,
     };
     let terms = Terms {
         schema: SCHEMA,
