@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::{
@@ -160,6 +161,66 @@ fn a_run_killed_in_its_close_is_closed_again_to_the_same_bytes() {
     }
     assert_eq!(scene.server.requests(), requests, "nothing is asked for a close");
     assert!(finished.is_string());
+}
+
+#[test]
+fn a_run_that_is_being_closed_is_held_until_its_last_entry_and_may_be_killed_before_it() {
+    let scene = Scene::new(Duration::from_millis(15));
+    let mut child = scene.start();
+    scene.wait_for_lines(8);
+    // Whoever holds the ledger holds back the last entry, and with it the end of the process.
+    let ledger = fs::File::open(scene.ledger()).unwrap();
+    ledger.lock().unwrap();
+    let complete = || fs::read_to_string(scene.run().join("manifest.json")).unwrap().contains("\"complete\": true");
+    while !complete() {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended");
+        thread::sleep(Duration::from_millis(5));
+    }
+    let message = stderr(&mut scene.resume(), 30);
+    assert!(message.contains("another process is writing this run"), "{message}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(ledger);
+    assert_eq!(scene.events(), ["started"]);
+    stdout(&mut scene.resume(), 0);
+    assert_eq!(scene.events(), ["started", "finished"]);
+    scene.check();
+}
+
+#[test]
+fn an_interrupt_ends_a_close_too_and_the_run_is_closed_later() {
+    let scene = Scene::new(Duration::from_millis(15));
+    let mut child = scene.start();
+    scene.wait_for_lines(8);
+    // A surface that cannot be read to its end: the close waits for it.
+    let run = scene.run();
+    let surface = fs::read_dir(run.join("surfaces")).unwrap().next().unwrap().unwrap().path();
+    let aside = scene.path().join("aside");
+    fs::rename(&surface, &aside).unwrap();
+    assert!(Command::new("mkfifo").arg(&surface).status().unwrap().success());
+    let episodes = || fs::read_to_string(run.join("episodes.jsonl")).unwrap_or_default().lines().count() as u64;
+    while episodes() < 3 * TASKS {
+        thread::sleep(Duration::from_millis(5));
+    }
+    thread::sleep(Duration::from_millis(800));
+    assert!(child.try_wait().unwrap().is_none(), "the close did not wait");
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    let start = std::time::Instant::now();
+    let code = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status.code(),
+            None if start.elapsed() > Duration::from_secs(20) => child.kill().unwrap(),
+            None => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    assert_eq!(code, Some(130));
+    fs::remove_file(&surface).unwrap();
+    fs::rename(&aside, &surface).unwrap();
+    assert_eq!(scene.events(), ["started"]);
+    stdout(&mut scene.resume(), 0);
+    assert_eq!(scene.events(), ["started", "finished"]);
+    scene.check();
 }
 
 #[test]

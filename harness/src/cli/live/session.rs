@@ -255,3 +255,54 @@ pub(super) fn folder_of(out: &std::path::Path, id: &str) -> Result<PathBuf, Fail
         .map_err(|error| Failure::new(exit::INPUT, error))?;
     Ok(out.join(id))
 }
+
+#[cfg(test)]
+mod tests {
+    use bench_protocol::digest::Digest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn manifest(kind: &str, confirmatory: bool) -> Manifest {
+        serde_json::from_value(json!({
+            "schema": "1.0", "id": "r00000000", "kind": kind, "confirmatory": confirmatory, "arms": ["raw"],
+            "model": {"provider": "anthropic", "asked": "m", "returned": []}, "suites": {}, "complete": false,
+            "prices": Digest::of(b"prices"), "deviations": [], "budget": 1,
+            "build": {"version": "1", "target": "t", "rustc": "r"},
+        }))
+        .unwrap()
+    }
+
+    fn terms(looks_at: Option<&Digest>) -> Terms {
+        serde_json::from_value(json!({
+            "schema": 1, "wire": "anthropic", "base_url": "http://127.0.0.1:1", "order": "interleaved", "concurrency": 1,
+            "timeout": 1, "looks_at": looks_at, "digests": {},
+            "settings": crate::wire::Settings::of(&bench_protocol::spec::Protocol::built_in().unwrap()),
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_look_at_locked_tasks_is_entered_once_and_under_their_lock() {
+        let inputs = Inputs::load(&crate::inputs::Overrides::default()).unwrap();
+        let lock = Digest::of(b"lock");
+        for (kind, confirmatory, looks_at, seen) in [
+            ("live", false, Some(&lock), 1),
+            ("live", false, None, 0),
+            ("live", true, Some(&lock), 0),
+            ("plumbing", false, Some(&lock), 0),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let ledger = Ledger::at(folder.path().join("ledger.jsonl"));
+            let (manifest, terms) = (manifest(kind, confirmatory), terms(looks_at));
+            let run = ledger_run(&manifest, &terms, &inputs).ok().unwrap();
+            append(&ledger, Event::Started, &run).unwrap();
+            for _ in 0..2 {
+                see(&ledger, &run, &manifest, &terms).ok().unwrap();
+            }
+            let chain = ledger.read().unwrap();
+            assert_eq!(chain.entries().len(), 1 + seen, "{kind} {confirmatory} {looks_at:?}");
+            assert_eq!(chain.seen(&lock).is_some(), seen == 1);
+        }
+    }
+}
