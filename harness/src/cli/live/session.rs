@@ -265,7 +265,7 @@ mod tests {
 
     fn manifest(kind: &str, confirmatory: bool) -> Manifest {
         serde_json::from_value(json!({
-            "schema": "1.0", "id": "r00000000", "kind": kind, "confirmatory": confirmatory, "arms": ["raw"],
+            "schema": 1, "id": "r00000000", "kind": kind, "confirmatory": confirmatory, "arms": ["raw"],
             "model": {"provider": "anthropic", "asked": "m", "returned": []}, "suites": {}, "complete": false,
             "prices": Digest::of(b"prices"), "deviations": [], "budget": 1,
             "build": {"version": "1", "target": "t", "rustc": "r"},
