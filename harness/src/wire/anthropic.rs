@@ -410,6 +410,8 @@ mod tests {
             r#"{"input_tokens":-1,"output_tokens":1}"#,
             r#"{"input_tokens":0,"output_tokens":1}"#,
             r#"{"input_tokens":1}"#,
+            r#"{"input_tokens":4294967297,"output_tokens":1}"#,
+            r#"{"input_tokens":18446744073709551615,"output_tokens":18446744073709551615}"#,
             endless,
             "{}",
             "7",

@@ -38,6 +38,8 @@ pub(crate) enum Fault {
     Pretty,
     /// The answer, with usage that leaves the output out.
     NoOutput,
+    /// The answer, with usage that states more output than anything can have.
+    Endless,
     /// A status and an error body that quotes the key.
     Echo(u16),
 }
@@ -211,6 +213,11 @@ fn answer(head: &str, body: &[u8], shared: &Shared) -> (Vec<u8>, bool) {
         Some(Fault::NoOutput) => {
             let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
             value["usage"].as_object_mut().unwrap().remove("output_tokens").unwrap();
+            (reply(200, &value.to_string()), true)
+        }
+        Some(Fault::Endless) => {
+            let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            value["usage"]["output_tokens"] = (1_u64 << 32).into();
             (reply(200, &value.to_string()), true)
         }
         Some(Fault::Status(_) | Fault::Echo(_)) | None => (reply(200, &text), true),

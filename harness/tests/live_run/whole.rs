@@ -160,6 +160,32 @@ fn a_reply_whose_usage_leaves_the_output_out_keeps_its_reservation() {
 }
 
 #[test]
+fn usage_beyond_what_money_can_count_stops_the_run_and_is_no_end_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = |draw: &DrawId, times| (&*draw.arm == "L2" && draw.turn == 2 && times == 1).then_some(Fault::Endless);
+    let server = MockServer::start(&ARMS, 4, first, Duration::ZERO);
+    // At a million dollars per million tokens, 2^32 of them are more than 64 bits of pico-dollars.
+    let prices = folder.path().join("own.toml");
+    let row = "schema = 1\n[[price]]\nprovider = \"own\"\nmodel = \"claude-haiku-4-5-20251001\"\nstatus = \"active\"\n\
+               valid_from = \"2026-01-01\"\nas_of = \"2026-11-01\"\nsource = \"own\"\ninput = \"1\"\ncache_write_5m = \"1.25\"\n\
+               cache_write_1h = \"2\"\ncache_read = \"0.1\"\noutput = \"1000000\"\n";
+    std::fs::write(&prices, row).unwrap();
+    let mut command = bench(folder.path());
+    command.args(["--live", "--mock-server", "--base-url", &server.url(), "--arms", "L0,L2", "--tasks", "4"]);
+    command.args(["--budget-usd", "1000000", "--concurrency", "1", "--prices"]).arg(&prices);
+    let message = stderr(&mut command, 22);
+    assert!(message.contains("more than its request can hold"), "{message}");
+    let stops =
+        (0..12).take_while(|_| bench(folder.path()).args(["resume", "r"]).output().unwrap().status.code() == Some(22));
+    assert!(stops.count() < 12, "it never ends");
+    let run = only_run(folder.path());
+    let manifest = std::fs::read_to_string(run.join("manifest.json")).unwrap();
+    assert!(manifest.contains("\"complete\": true"), "{manifest}");
+    let verified = stdout(bench(folder.path()).arg("verify").arg(&run), 0);
+    assert!(verified.contains("equal byte for byte"), "{verified}");
+}
+
+#[test]
 fn an_arm_whose_surface_is_refused_is_not_run_and_the_record_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let server = MockServer::start(&ARMS, 20, |_, _| None, Duration::ZERO);
