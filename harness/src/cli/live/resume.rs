@@ -70,7 +70,6 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
         let why = format!("from {before} to {budget} pico-dollars; no outcome had been seen");
         manifest.deviations.push(Deviation { what: "the budget was changed".to_owned(), why });
     }
-    let entry = ledger_run(&manifest, &terms, &inputs)?;
     let runtime = runtime()?;
     let target = endpoint(provider, base.clone(), key, &inputs, &terms.settings, terms.timeout, terms.mock_server);
     let model = {
