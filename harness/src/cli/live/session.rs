@@ -302,7 +302,7 @@ mod tests {
             }
             let chain = ledger.read().unwrap();
             assert_eq!(chain.entries().len(), 1 + seen, "{kind} {confirmatory} {looks_at:?}");
-            assert_eq!(chain.seen(&lock).is_some(), seen == 1);
+            assert_eq!(chain.seen(&lock, None).is_some(), seen == 1);
         }
     }
 }
