@@ -58,7 +58,7 @@ fn after_any_number_of_kills_nothing_is_lost_or_counted_twice() {
     assert!(kills >= 10, "only {kills} kills hit the writer");
 
     let (journal, recovered) = open(folder.path(), u64::MAX).unwrap();
-    assert!(recovered.interrupted.is_empty() && recovered.draws.is_empty());
+    assert!(recovered.interrupted.is_empty());
     let expected =
         (0..TASKS).flat_map(|task| ARMS.map(|arm| EpisodeKey { task: task_id(task), arm: arm.into() })).collect();
     assert_eq!(recovered.episodes, expected);

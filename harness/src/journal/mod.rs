@@ -10,8 +10,9 @@ mod tail;
 mod writer;
 
 use std::{
+    fs::File,
     path::Path,
-    sync::{Mutex, MutexGuard},
+    sync::{Arc, Mutex, MutexGuard},
 };
 
 use bench_protocol::digest::Digest;
@@ -52,11 +53,26 @@ pub struct Asked {
     pub surface: Digest,
 }
 
+/// The right to write a run, which one process has at a time. It lasts as long as any copy of it, and ends with the process
+/// however that ends.
+#[derive(Debug, Clone)]
+pub struct Hold {
+    _locked: Arc<File>,
+}
+
+impl Hold {
+    /// Takes it without opening the journal.
+    pub fn take(folder: &Path) -> Result<Self, JournalError> {
+        Ok(Self { _locked: Arc::new(open_locked(&folder.join(ATTEMPTS))?) })
+    }
+}
+
 /// The journal of one run, and its meter: they change together.
 #[derive(Debug)]
 pub struct Journal {
     meter: Mutex<Meter>,
     writer: Writer,
+    hold: Hold,
 }
 
 impl Journal {
@@ -73,9 +89,12 @@ impl Journal {
         let done = recover::episodes(&episodes_path)?;
         let (meter, mut recovered) = recover::attempts(&attempts_path, done, limits)?;
         recovered.cuts = cuts.into_iter().flatten().collect();
+        // Both handles are one to the system, and so is their lock.
+        let locked = attempts.try_clone().map_err(JournalError::io(&attempts_path, "holding the lock"))?;
         let attempts = Lane { file: attempts, path: attempts_path };
         let episodes = Lane { file: episodes, path: episodes_path };
-        let journal = Self { meter: Mutex::new(meter), writer: Writer::start(attempts, episodes, durability)? };
+        let writer = Writer::start(attempts, episodes, durability)?;
+        let journal = Self { meter: Mutex::new(meter), writer, hold: Hold { _locked: Arc::new(locked) } };
         for &n in &recovered.interrupted {
             journal.close(unknown_outcome(n), Booking::Kept)?;
         }
@@ -120,6 +139,17 @@ impl Journal {
     /// Writes an episode that has ended. Its attempts are on disk before it is.
     pub fn episode(&self, record: &EpisodeRecord) -> Result<(), JournalError> {
         self.writer.episode(&line(record)?)
+    }
+
+    /// The right to write this run, for work that goes on when the journal is closed.
+    pub fn hold(&self) -> Hold {
+        self.hold.clone()
+    }
+
+    /// Lets attempts leave again after the overruns on record; see [`Recovered::overruns`].
+    pub fn accept_overruns(&self) -> Result<(), JournalError> {
+        self.lock()?.accept_overruns();
+        Ok(())
     }
 
     /// The books as they stand.

@@ -8,11 +8,12 @@ use std::{
     sync::Arc,
 };
 
+use bench_protocol::digest::Digest;
 use bench_results::record::{AttemptLine, DrawId, EpisodeRecord, Opened, Settled, Usage};
 use bench_tasks::task::TaskId;
 
 use super::JournalError;
-use crate::meter::{Booking, Limits, Meter};
+use crate::meter::{Booking, Limits, Meter, Overrun, Settlement};
 
 /// Which episode: one task under one arm.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +24,7 @@ pub struct EpisodeKey {
     pub arm: Arc<str>,
 }
 
-/// An attempt of an unfinished episode that is closed.
+/// A try of a draw that is closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Try {
     /// Its number.
@@ -44,9 +45,13 @@ pub struct Place {
     line: u64,
 }
 
-/// What became of one draw of an unfinished episode.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// What became of one draw.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DrawState {
+    /// Digest of its request, which all its tries share.
+    pub request: Digest,
+    /// Digest of the surface that it shows.
+    pub surface: Digest,
     /// Its tries, in order.
     pub tries: Vec<Try>,
     /// Where its reply lies; a draw that has one is never asked again.
@@ -58,10 +63,12 @@ pub struct DrawState {
 pub struct Recovered {
     /// Episodes that are done.
     pub episodes: BTreeSet<EpisodeKey>,
-    /// Draws of episodes that are not done. Replies stay on disk: see [`Self::reply`].
+    /// Draws that were asked for. Replies stay on disk: see [`Self::reply`].
     pub draws: BTreeMap<DrawId, DrawState>,
     /// Attempts that were under way when the run ended. They count as fully spent.
     pub interrupted: Vec<u64>,
+    /// Attempts that cost more than their reservation.
+    pub overruns: Vec<Overrun>,
     /// Torn last lines that were moved out.
     pub cuts: Vec<super::Cut>,
     attempts_path: PathBuf,
@@ -124,9 +131,12 @@ pub(super) fn attempts(
     let mut meter = Meter::new(Limits { budget: u64::MAX, per_attempt: None, attempts: None });
     let mut open: BTreeMap<u64, Opened> = BTreeMap::new();
     let mut draws: BTreeMap<DrawId, DrawState> = BTreeMap::new();
+    let mut overruns = Vec::new();
     each_line(path, |place, line| {
         match AttemptLine::parse(line).map_err(|error| error.to_string())? {
             AttemptLine::Opened(opened) => {
+                // An attempt behind an overrun says that the overrun was accepted.
+                meter.accept_overruns();
                 meter.admit(opened.n, opened.reserve).map_err(|refusal| refusal.to_string())?;
                 open.insert(opened.n, opened);
             }
@@ -135,51 +145,55 @@ pub(super) fn attempts(
                     .remove(&settled.n)
                     .ok_or_else(|| format!("attempt {} is closed twice, or was never opened", settled.n))?;
                 let booking = Booking::of_record(&opened, &settled)?;
-                meter.close(settled.n, booking).map_err(|error| error.to_string())?;
-                remember(&mut draws, &episodes, opened, &settled, place)?;
+                if let Settlement::Overrun(overrun) =
+                    meter.close(settled.n, booking).map_err(|error| error.to_string())?
+                {
+                    overruns.push(overrun);
+                }
+                remember(&mut draws, opened, &settled, place)?;
             }
         }
         Ok(())
     })?;
     meter.set_limits(limits)?;
     let interrupted = meter.open().collect();
-    for opened in open.into_values() {
-        if !episodes.contains(&key_of(&opened.draw)) {
-            let state = draws.entry(opened.draw).or_default();
-            state.tries.push(Try { n: opened.n, attempt: opened.attempt, billed: opened.reserve, usage: None });
-        }
+    for Opened { n, draw, attempt, reserve, request, surface } in open.into_values() {
+        let state = draws.entry(draw).or_insert_with(|| DrawState::new(request, surface));
+        state.tries.push(Try { n, attempt, billed: reserve, usage: None });
     }
-    Ok((meter, Recovered { episodes, draws, interrupted, cuts: Vec::new(), attempts_path: path.to_owned() }))
+    Ok((meter, Recovered { episodes, draws, interrupted, overruns, cuts: Vec::new(), attempts_path: path.to_owned() }))
 }
 
-/// Notes a closed attempt, unless its episode is done: then nobody will ask for it again.
+impl DrawState {
+    fn new(request: Digest, surface: Digest) -> Self {
+        Self { request, surface, tries: Vec::new(), reply: None }
+    }
+}
+
+/// Notes a closed attempt.
 fn remember(
     draws: &mut BTreeMap<DrawId, DrawState>,
-    episodes: &BTreeSet<EpisodeKey>,
     opened: Opened,
     settled: &Settled,
     place: Place,
 ) -> Result<(), String> {
-    if episodes.contains(&key_of(&opened.draw)) {
-        return Ok(());
-    }
     let answered = is_reply(settled);
-    let again =
-        format!("task {} under {}, turn {} is answered twice", opened.draw.task, opened.draw.arm, opened.draw.turn);
-    let state = draws.entry(opened.draw).or_default();
+    let name = format!("task {} under {}, turn {}", opened.draw.task, opened.draw.arm, opened.draw.turn);
+    let (request, surface) = (opened.request, opened.surface);
+    let known = draws.get(&opened.draw);
+    if known.is_some_and(|state| state.request != request || state.surface != surface) {
+        return Err(format!("{name} is asked for with two requests that differ"));
+    }
+    let state = draws.entry(opened.draw).or_insert_with(|| DrawState::new(request, surface));
     state.tries.push(Try { n: settled.n, attempt: opened.attempt, billed: settled.billed, usage: settled.usage });
     match (answered, state.reply) {
-        (true, Some(_)) => Err(again),
+        (true, Some(_)) => Err(format!("{name} is answered twice")),
         (true, None) => {
             state.reply = Some(place);
             Ok(())
         }
         (false, _) => Ok(()),
     }
-}
-
-fn key_of(draw: &DrawId) -> EpisodeKey {
-    EpisodeKey { task: draw.task.clone(), arm: Arc::clone(&draw.arm) }
 }
 
 /// Calls `take` with every line and its place, without its line feed; what it returns as an error gets file and line.

@@ -11,7 +11,7 @@ use bench_tasks::task::TaskId;
 use serde_json::{json, value::RawValue};
 
 use super::*;
-use crate::meter::Refusal;
+use crate::meter::{Overrun, Refusal};
 
 const LIMITS: Limits = Limits { budget: 1_000, per_attempt: None, attempts: None };
 
@@ -70,7 +70,7 @@ async fn a_refused_attempt_leaves_no_trace_and_takes_no_number() {
 }
 
 #[tokio::test]
-async fn what_is_answered_is_found_again_and_what_is_done_is_forgotten() {
+async fn what_is_answered_and_what_is_done_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let (journal, _) = open(folder.path());
     for (task, turn) in [(0, 1), (0, 2), (1, 1), (2, 1)] {
@@ -88,11 +88,12 @@ async fn what_is_answered_is_found_again_and_what_is_done_is_forgotten() {
     assert_eq!(journal.books().unwrap(), books);
     assert!(recovered.interrupted.is_empty() && recovered.cuts.is_empty());
     assert_eq!(recovered.episodes.len(), 1);
-    assert_eq!(recovered.draws.keys().cloned().collect::<Vec<_>>(), [draw(0, 1), draw(0, 2), draw(2, 1)]);
+    assert_eq!(recovered.draws.keys().cloned().collect::<Vec<_>>(), [draw(0, 1), draw(0, 2), draw(1, 1), draw(2, 1)]);
+    assert!(recovered.draws.values().all(|state| state.request == Digest::of(b"request")));
     let found = recovered.reply(&draw(0, 2)).unwrap().unwrap();
     assert_eq!((found.n, found.billed, found.response.unwrap().get()), (1, 41, r#"{"n": 1}"#));
     assert!(recovered.reply(&draw(2, 1)).unwrap().is_none());
-    assert!(recovered.reply(&draw(1, 1)).unwrap().is_none());
+    assert_eq!(recovered.reply(&draw(1, 1)).unwrap().unwrap().n, 2);
     assert_eq!(journal.admit(asked(2, 1, 2, 1)).await.unwrap(), 4);
 }
 
@@ -153,8 +154,17 @@ async fn an_overrun_stops_the_run_and_still_does_after_it_is_opened_again() {
     assert!(matches!(journal.close(reply(n), Booking::Settled(101)).unwrap(), Settlement::Overrun(_)));
     assert!(matches!(journal.admit(asked(1, 1, 1, 1)).await, Err(JournalError::Refused(Refusal::Overrun(_)))));
     drop(journal);
-    let (journal, _) = open(folder.path());
+    let (journal, recovered) = open(folder.path());
     assert!(matches!(journal.admit(asked(1, 1, 1, 1)).await, Err(JournalError::Refused(Refusal::Overrun(_)))));
+    let overrun = Overrun { n, reserved: 100, billed: 101 };
+    assert_eq!(recovered.overruns, [overrun]);
+    journal.accept_overruns().unwrap();
+    let n = journal.admit(asked(1, 1, 1, 1)).await.unwrap();
+    journal.close(reply(n), Booking::Settled(1)).unwrap();
+    drop(journal);
+    let (journal, recovered) = open(folder.path());
+    assert_eq!(recovered.overruns, [overrun]);
+    assert!(journal.admit(asked(2, 1, 1, 1)).await.is_ok(), "what left behind it says that it was accepted");
 }
 
 #[tokio::test]
@@ -174,7 +184,12 @@ fn a_second_process_is_kept_out() {
     let folder = tempfile::tempdir().unwrap();
     let (journal, _) = open(folder.path());
     assert!(matches!(Journal::open(folder.path(), LIMITS, Durability::Synced), Err(JournalError::Locked { .. })));
-    drop(journal);
+    assert!(matches!(Hold::take(folder.path()), Err(JournalError::Locked { .. })));
+    let hold = journal.hold();
+    journal.finish().unwrap();
+    assert!(matches!(Hold::take(folder.path()), Err(JournalError::Locked { .. })), "a hold outlives the journal");
+    drop(hold);
+    drop(Hold::take(folder.path()).unwrap());
     open(folder.path());
 }
 
@@ -209,6 +224,7 @@ async fn a_damaged_journal_is_refused_with_file_and_line() {
     let lines: Vec<&str> = good.lines().collect();
     assert_eq!(lines.len(), 4);
     let second_answer = lines[2].replace("t1", "t0");
+    let other_request = second_answer.replace(Digest::of(b"request").as_str(), Digest::of(b"other").as_str());
     for (damaged, expected) in [
         ([lines[0], lines[1], lines[3], lines[2]], "line 3: attempt 1 is closed twice, or was never opened"),
         ([lines[0], lines[1], lines[1], lines[3]], "line 3: attempt 0 is closed twice, or was never opened"),
@@ -216,6 +232,10 @@ async fn a_damaged_journal_is_refused_with_file_and_line() {
         ([lines[2], lines[1], lines[0], lines[3]], "line 1: attempt 1 was to be admitted where 0 is next"),
         ([lines[0], "nonsense", lines[2], lines[3]], "line 2: expected"),
         ([lines[0], lines[1], &second_answer, lines[3]], "line 4: task t0 under raw, turn 1 is answered twice"),
+        (
+            [lines[0], lines[1], &other_request, lines[3]],
+            "line 4: task t0 under raw, turn 1 is asked for with two requests",
+        ),
     ] {
         fs::write(&path, damaged.join("\n") + "\n").unwrap();
         let error = Journal::open(folder.path(), LIMITS, Durability::Synced).unwrap_err().to_string();
@@ -254,7 +274,7 @@ async fn many_at_once_share_the_file_without_losing_or_mixing_a_line() {
     assert_eq!(books.spent, 32 * (1..=20).sum::<u64>());
     let (journal, recovered) = open_unlimited(folder.path());
     assert_eq!(journal.books().unwrap(), books);
-    assert_eq!((recovered.episodes.len(), recovered.draws.len()), (32, 0));
+    assert_eq!((recovered.episodes.len(), recovered.draws.len()), (32, 640));
 }
 
 fn open_unlimited(folder: &Path) -> (Journal, Recovered) {
@@ -268,7 +288,8 @@ async fn when_nothing_can_be_written_nothing_is_acknowledged_ever_again() {
     let full =
         |name: &str| Lane { file: fs::OpenOptions::new().write(true).open("/dev/full").unwrap(), path: name.into() };
     let writer = Writer::start(full(ATTEMPTS), full(EPISODES), Durability::Synced).unwrap();
-    let journal = Journal { meter: Mutex::new(Meter::new(LIMITS)), writer };
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal { meter: Mutex::new(Meter::new(LIMITS)), writer, hold: Hold::take(folder.path()).unwrap() };
     for _ in 0..2 {
         let error = journal.admit(asked(0, 1, 1, 1)).await.unwrap_err();
         assert!(matches!(&error, JournalError::Broken(why) if why.contains("attempts.jsonl: writing: ")), "{error}");

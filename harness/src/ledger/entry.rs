@@ -71,15 +71,14 @@ pub struct Run {
 }
 
 impl Run {
-    /// The run of a manifest. One without a lock names its protocol in the lock's place; it can be no second look at
-    /// anything.
+    /// The run of a manifest; `looked_at` stands in the lock's place where it states none.
     ///
     /// # Errors
     /// A manifest that is no live run's.
-    pub fn of(manifest: &Manifest, protocol: &Digest, tasks: Option<&Digest>) -> Result<Self, String> {
+    pub fn of(manifest: &Manifest, looked_at: &Digest, tasks: Option<&Digest>) -> Result<Self, String> {
         Ok(Self {
             id: RunId::parse(&manifest.id)?,
-            lock: manifest.lock.as_ref().unwrap_or(protocol).clone(),
+            lock: manifest.lock.as_ref().unwrap_or(looked_at).clone(),
             tasks: tasks.cloned(),
             model: manifest.model.asked.clone(),
             family: match manifest {

@@ -64,13 +64,14 @@ pub struct Meter {
     books: Books,
     /// Reservations of the attempts that are under way, by number.
     open: BTreeMap<u64, u64>,
-    overrun: Option<Overrun>,
+    /// Overruns that nobody has accepted: while there is one, nothing is admitted.
+    overruns: Vec<Overrun>,
 }
 
 impl Meter {
     /// A meter that has spent nothing.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, books: Books::default(), open: BTreeMap::new(), overrun: None }
+        Self { limits, books: Books::default(), open: BTreeMap::new(), overruns: Vec::new() }
     }
 
     /// The number of the next attempt: they count from 0 in the order of admission.
@@ -80,7 +81,7 @@ impl Meter {
 
     /// Reserves the worst case of attempt `n`, which must be [`Self::next`]. A refusal changes nothing.
     pub fn admit(&mut self, n: u64, reserve: u64) -> Result<Admitted, Refusal> {
-        if let Some(overrun) = self.overrun {
+        if let Some(&overrun) = self.overruns.first() {
             return Err(Refusal::Overrun(overrun));
         }
         if n != self.next() {
@@ -119,7 +120,7 @@ impl Meter {
             return Ok(Settlement::Booked);
         }
         let overrun = Overrun { n, reserved, billed };
-        self.overrun.get_or_insert(overrun);
+        self.overruns.push(overrun);
         Ok(Settlement::Overrun(overrun))
     }
 
@@ -136,6 +137,11 @@ impl Meter {
     /// [`Self::close`] for an attempt that surely was not processed.
     pub fn release(&mut self, n: u64) -> Result<Settlement, UnknownAttempt> {
         self.close(n, Booking::Released)
+    }
+
+    /// Lets attempts leave again after overruns that somebody has looked at. The next one stops the run again.
+    pub fn accept_overruns(&mut self) {
+        self.overruns.clear();
     }
 
     /// What is neither spent nor reserved.

@@ -54,6 +54,11 @@ fn usage_beyond_its_reservation_is_booked_in_full_and_stops_the_run() {
     assert_eq!(meter.admit(2, 0), Err(Refusal::Overrun(overrun)));
     assert_eq!(meter.settle(1, 5), Ok(Settlement::Booked));
     assert_eq!(meter.books().spent, 36);
+    meter.accept_overruns();
+    meter.admit(2, 10).unwrap();
+    let second = Overrun { n: 2, reserved: 10, billed: 11 };
+    assert_eq!(meter.settle(2, 11), Ok(Settlement::Overrun(second)));
+    assert_eq!(meter.admit(3, 0), Err(Refusal::Overrun(second)));
 }
 
 #[test]

@@ -12,9 +12,15 @@ pub enum ModelError {
         "no API key: the environment variable {variable} is not set or is empty; set it, or name another with --api-key-env"
     )]
     NoKey {
-        /// The variable that was looked at.
+        /// The variable that was looked at, or words for it.
         variable: String,
     },
+    /// What was given as the name of a variable is none. It may be the key itself, and is not shown.
+    #[error(
+        "--api-key-env takes the name of an environment variable (letters, digits, underscores), not the key itself; what was \
+         given is not shown: if it was a key, it is now in the shell's history"
+    )]
+    KeyVariable,
     /// The key cannot be a key.
     #[error("the API key from {origin} {why}; copy it again, without quotes or line breaks")]
     KeyText {

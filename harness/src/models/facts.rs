@@ -8,6 +8,9 @@ use std::{
 use reqwest::header::{DATE, HeaderMap, LOCATION, RETRY_AFTER};
 use serde_json::Value;
 
+/// The longest wait that is believed; far beyond it lies what a clock cannot count.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Characters of foreign text that are kept in a message.
 const TEXT_CHARS: usize = 300;
 
@@ -16,7 +19,7 @@ const TEXT_CHARS: usize = 300;
 pub struct Facts {
     /// The provider's name for the request.
     pub request_id: Option<String>,
-    /// How long to wait before the next request.
+    /// How long to wait before the next request; a day at most.
     pub retry_after: Option<Duration>,
     /// `x-should-retry`, where the provider says.
     pub should_retry: Option<bool>,
@@ -45,8 +48,8 @@ impl Facts {
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let seconds = |text: &str, unit: f64| {
-        let value = text.parse::<f64>().ok()? * unit;
-        Duration::try_from_secs_f64(value).ok()
+        let value = text.parse::<f64>().ok().filter(|value| !value.is_nan())? * unit;
+        Duration::try_from_secs_f64(value.min(DAY.as_secs_f64())).ok()
     };
     if let Some(wait) = text("retry-after-ms").and_then(|value| seconds(value, 0.001)) {
         return Some(wait);
@@ -55,7 +58,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     seconds(value, 1.0).or_else(|| {
         let until = httpdate::parse_http_date(value).ok()?;
         let now = text(DATE.as_str()).and_then(|date| httpdate::parse_http_date(date).ok());
-        Some(until.duration_since(now.unwrap_or_else(SystemTime::now)).unwrap_or_default())
+        Some(until.duration_since(now.unwrap_or_else(SystemTime::now)).unwrap_or_default().min(DAY))
     })
 }
 
@@ -153,6 +156,10 @@ mod tests {
             (vec![("retry-after", "-7")], None),
             (vec![("retry-after", "soon")], None),
             (vec![("retry-after", "NaN")], None),
+            (vec![("retry-after", "10000000000000000000")], Some(86_400_000)),
+            (vec![("retry-after", "1e300")], Some(86_400_000)),
+            (vec![("retry-after-ms", "1e300")], Some(86_400_000)),
+            (vec![("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")], Some(86_400_000)),
             (
                 vec![("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"), ("date", "Sun, 06 Nov 1994 08:49:07 GMT")],
                 Some(30_000),

@@ -13,6 +13,9 @@ const KEY_BYTES_AT_MOST: u64 = 4096;
 /// a reply by chance, and are not hidden in it.
 const SECRET_BYTES_AT_LEAST: usize = 16;
 
+/// Names of variables are shorter.
+const NAME_BYTES_AT_MOST: usize = 64;
+
 /// What stands in the place of a key that a server sent back.
 const HIDDEN: &[u8] = b"[api key]";
 
@@ -23,9 +26,12 @@ pub struct Key(Box<str>);
 impl Key {
     /// The key in an environment variable.
     pub fn from_env(variable: &str) -> Result<Self, ModelError> {
+        if !is_name(variable) {
+            return Err(ModelError::KeyVariable);
+        }
         match std::env::var(variable) {
             Ok(text) if !text.trim().is_empty() => Self::new(&text, variable),
-            Ok(_) | Err(std::env::VarError::NotPresent) => Err(ModelError::NoKey { variable: variable.to_owned() }),
+            Ok(_) | Err(std::env::VarError::NotPresent) => Err(ModelError::NoKey { variable: shown(variable) }),
             Err(std::env::VarError::NotUnicode(_)) => {
                 Err(ModelError::KeyText { origin: variable.to_owned(), why: "is not text" })
             }
@@ -94,6 +100,20 @@ impl Key {
     }
 }
 
+/// True for a name that a variable can have: letters, digits and underscores, no digit first.
+fn is_name(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !text.starts_with(|first: char| first.is_ascii_digit())
+        && !text.is_empty()
+}
+
+/// The name of a variable that is not set, for people. Some keys are names too (`gsk_…`): what is not in the capitals of a
+/// usual name may be one, and is not shown.
+fn shown(variable: &str) -> String {
+    let usual = variable.len() <= NAME_BYTES_AT_MOST && !variable.bytes().any(|byte| byte.is_ascii_lowercase());
+    if usual { variable.to_owned() } else { "that --api-key-env names".to_owned() }
+}
+
 #[cfg(unix)]
 fn readable_by_others(about: &std::fs::Metadata) -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;
@@ -138,6 +158,14 @@ mod tests {
         assert!(refusal(Key::from_file(Path::new("/nowhere/key"))).contains("/nowhere/key"));
         assert!(refusal(Key::from_file(file(0o600, &[b'a'; 5000]).path())).contains("too long"));
         assert!(refusal(Key::from_env("BENCH_NO_SUCH_VARIABLE")).contains("BENCH_NO_SUCH_VARIABLE"));
+    }
+
+    #[test]
+    fn a_key_in_the_place_of_a_variable_is_not_shown() {
+        for key in ["sk-ant-api03-0123456789", "0123456789abcdef", "gsk_0123456789abcdef", "", "A=B", "sk ant"] {
+            let message = refusal(Key::from_env(key));
+            assert!(message.contains("--api-key-env") && (key.is_empty() || !message.contains(key)), "{message}");
+        }
     }
 
     #[test]

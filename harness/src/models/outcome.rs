@@ -130,6 +130,10 @@ pub enum Dialect {
     OpenAi,
 }
 
+/// Words of a 400 that speaks of the account and not of the request: its balance, its spend limit, itself. Documented for
+/// the first, seen in the field for the others; the type is that of any invalid request.
+const OF_ACCOUNT: [&str; 3] = ["credit balance", "usage limits", "organization has been disabled"];
+
 /// Codes of a 429 that waiting does not mend.
 const EXHAUSTED: [&str; 4] = ["insufficient_quota", "billing_hard_limit_reached", "billing_error", "access_terminated"];
 
@@ -138,8 +142,13 @@ impl Outcome {
     pub fn of_status(dialect: Dialect, status: u16, facts: Facts, error: ErrorBody) -> Self {
         let refused = |billing, retry, facts, error| Self::Refused(Refusal { status, error, facts, billing, retry });
         match status {
-            401 | 402 | 404 => refused(Billing::None, Retry::Stop, facts, error),
-            400 | 403 | 413 | 422 => refused(Billing::None, Retry::Never, facts, error),
+            // A 403 speaks of the key, its workspace or the place it is used from: the next request fares alike.
+            401..=404 => refused(Billing::None, Retry::Stop, facts, error),
+            400 | 413 | 422 => {
+                let words = error.message.to_lowercase();
+                let account = OF_ACCOUNT.iter().any(|sign| words.contains(sign));
+                refused(Billing::None, if account { Retry::Stop } else { Retry::Never }, facts, error)
+            }
             429 => {
                 let exhausted = error.kind.as_deref().is_some_and(|kind| EXHAUSTED.contains(&kind));
                 let capped = dialect == Dialect::Anthropic && facts.retry_after.is_none();
@@ -248,7 +257,7 @@ mod tests {
             (Anthropic, 400, "invalid_request_error", None, None, (Free, Retry::Never)),
             (Anthropic, 401, "authentication_error", None, None, (Free, Retry::Stop)),
             (Anthropic, 402, "billing_error", None, None, (Free, Retry::Stop)),
-            (Anthropic, 403, "permission_error", None, None, (Free, Retry::Never)),
+            (Anthropic, 403, "permission_error", None, None, (Free, Retry::Stop)),
             (Anthropic, 404, "not_found_error", None, None, (Free, Retry::Stop)),
             (Anthropic, 413, "request_too_large", None, None, (Free, Retry::Never)),
             (OpenAi, 422, "invalid", None, None, (Free, Retry::Never)),
@@ -269,6 +278,20 @@ mod tests {
             (OpenAi, 307, "", None, None, (Unknown, Retry::Stop)),
         ] {
             assert_eq!(classes(dialect, status, kind, wait, hint), expected, "{status} {kind} {wait:?} {hint:?}");
+        }
+    }
+
+    #[test]
+    fn a_400_that_speaks_of_the_account_stops_the_run() {
+        for (message, expected) in [
+            ("Your credit balance is too low to access the Anthropic API.", Retry::Stop),
+            ("You have reached your specified API usage limits.", Retry::Stop),
+            ("This organization has been disabled.", Retry::Stop),
+            ("tools.3.custom.input_schema: JSON schema is invalid", Retry::Never),
+        ] {
+            let error = ErrorBody { kind: Some("invalid_request_error".to_owned()), message: message.to_owned() };
+            let outcome = Outcome::of_status(Dialect::Anthropic, 400, Facts::default(), error);
+            assert_eq!((outcome.billing(), outcome.retry()), (Billing::None, Some(expected)), "{message}");
         }
     }
 

@@ -10,7 +10,7 @@ use std::{
 use bench_protocol::digest::{Digest, Hasher};
 use bench_results::record::{ATTEMPTS, AttemptLine, DrawId, Opened, Settled, reader::MAX_LINE};
 
-use crate::meter::{Booking, Books, Limits, Meter};
+use crate::meter::{Booking, Books, Limits, Meter, Overrun, Settlement};
 
 /// An attempt: its opening, and where its outcome lies.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(crate) struct Index {
     pub(crate) digest: Digest,
     /// The books at its end.
     pub(crate) books: Books,
+    /// Attempts that cost more than their reservation.
+    pub(crate) overruns: Vec<Overrun>,
     /// Ids of the models that answered.
     pub(crate) models: BTreeSet<String>,
 }
@@ -43,7 +45,7 @@ impl Index {
         let mut meter = Meter::new(Limits { budget: u64::MAX, per_attempt: None, attempts: None });
         let mut open: BTreeMap<u64, Opened> = BTreeMap::new();
         let mut draws: BTreeMap<DrawId, Vec<Indexed>> = BTreeMap::new();
-        let mut models = BTreeSet::new();
+        let (mut models, mut overruns) = (BTreeSet::new(), Vec::new());
         let (mut line, mut offset, mut bytes) = (0_u64, 0_u64, Vec::new());
         loop {
             bytes.clear();
@@ -61,6 +63,8 @@ impl Index {
             let text = text.strip_suffix('\n').ok_or_else(|| wrong("torn, the line has no end".to_owned()))?;
             match AttemptLine::parse(text).map_err(|error| wrong(error.to_string()))? {
                 AttemptLine::Opened(opened) => {
+                    // An attempt behind an overrun says that the overrun was accepted.
+                    meter.accept_overruns();
                     meter.admit(opened.n, opened.reserve).map_err(|refusal| wrong(refusal.to_string()))?;
                     open.insert(opened.n, opened);
                 }
@@ -69,7 +73,10 @@ impl Index {
                         return Err(wrong(format!("attempt {} is closed twice, or was never opened", settled.n)));
                     };
                     let booking = Booking::of_record(&opened, &settled).map_err(|why| wrong(why.to_owned()))?;
-                    meter.close(settled.n, booking).map_err(|error| wrong(error.to_string()))?;
+                    let closed = meter.close(settled.n, booking).map_err(|error| wrong(error.to_string()))?;
+                    if let Settlement::Overrun(overrun) = closed {
+                        overruns.push(overrun);
+                    }
                     models.extend(settled.model);
                     draws.entry(opened.draw.clone()).or_default().push(Indexed { opened, offset, bytes: read });
                 }
@@ -82,7 +89,7 @@ impl Index {
         for tries in draws.values_mut() {
             tries.sort_by_key(|one| one.opened.n);
         }
-        Ok(Self { path, draws, digest: hasher.finish(), books: meter.books(), models })
+        Ok(Self { path, draws, digest: hasher.finish(), books: meter.books(), overruns, models })
     }
 
     /// The books of a record, as far as its log reads: what is under way stands as reserved.
@@ -91,6 +98,7 @@ impl Index {
         let Ok(file) = File::open(folder.join(ATTEMPTS)) else { return meter.books() };
         let mut open = BTreeMap::new();
         for line in BufReader::with_capacity(1 << 16, file).lines() {
+            meter.accept_overruns();
             let Ok(Ok(line)) = line.map(|line| AttemptLine::parse(&line)) else { break };
             match line {
                 AttemptLine::Opened(opened) if meter.admit(opened.n, opened.reserve).is_ok() => {

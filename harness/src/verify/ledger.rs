@@ -27,7 +27,7 @@ pub(super) enum Published<'a> {
 /// What the ledger is held against.
 pub(super) struct Entered<'a> {
     pub(super) reader: &'a Record,
-    /// Digest of the record's protocol.
+    /// What the entries name where the record states no lock.
     pub(super) protocol: &'a Digest,
     /// Digest of the task list that the run was started on.
     pub(super) tasks: Option<&'a Digest>,

@@ -14,11 +14,13 @@ use crate::{
     conclude::Judge,
     inputs::Inputs,
     journal::{EpisodeKey, is_reply},
+    meter::Refusal,
     models::{BaseUrl, Provider, identity},
     run::{
         family::{AnyTask, Family},
         live::{
             money::{Money, bound},
+            overrun::accepted,
             schedule::Planned,
             terms::Terms,
         },
@@ -214,9 +216,10 @@ impl Replay<'_> {
         if let Some(reply) = &read {
             self.answered(n, settled, reply);
         }
-        // An attempt of a free model that states no usage is booked like one that was not processed.
+        // An attempt of a free model that states no usage is booked like one that was not processed; usage beyond what can
+        // be counted in money is booked like none.
         if let Some(reply) = &read
-            && settled.usage != reply.usage
+            && settled.usage != reply.usage.filter(|usage| self.live.money.settle(usage).is_ok())
         {
             self.books.add(|| format!("attempt {n}: usage differs from that in its response"));
         }
@@ -274,7 +277,13 @@ impl Replay<'_> {
             }
             Err(error) => self.surfaces.add(|| error.to_string()),
         }
-        let budget = self.live.reader.manifest().budget;
+        let manifest = self.live.reader.manifest();
+        for &overrun in &index.overruns {
+            if !manifest.deviations.contains(&accepted(overrun)) {
+                self.books.add(|| format!("{}; the manifest does not accept it", Refusal::Overrun(overrun)));
+            }
+        }
+        let budget = manifest.budget;
         let books = index.books;
         match budget {
             Some(budget) if books.spent <= budget => {}

@@ -132,8 +132,12 @@ fn verify_inputs(report: &mut Report, reader: &Record, against: &Against, publis
             // Last: a record that was changed shows first where.
             match inputs.protocol.digest() {
                 Ok(protocol) => {
-                    let entered =
-                        Entered { reader, protocol: &protocol, tasks: terms.tasks(), withheld: &BTreeMap::new() };
+                    let entered = Entered {
+                        reader,
+                        protocol: terms.looked_at(&protocol),
+                        tasks: terms.tasks(),
+                        withheld: &BTreeMap::new(),
+                    };
                     ledger::check(report, &entered, published);
                 }
                 Err(error) => report.add("ledger", exit::VERIFY_LEDGER, Err(error.to_string())),

@@ -38,7 +38,12 @@ pub(super) fn verify(
             let kept = Kept { reader, protocol: &protocol, chain: &chain, terms: terms.as_ref(), contents };
             report.add("certificate states", exit::VERIFY_CERTIFICATE, states(&kept));
             if let Some(terms) = &terms {
-                let entered = Entered { reader, protocol: &digest, tasks: terms.tasks(), withheld: &contents.withheld };
+                let entered = Entered {
+                    reader,
+                    protocol: terms.looked_at(&digest),
+                    tasks: terms.tasks(),
+                    withheld: &contents.withheld,
+                };
                 ledger::check(report, &entered, published);
             }
         }

@@ -8,11 +8,12 @@ use bench_protocol::{
 };
 use bench_results::record::Usage;
 use serde::Deserialize;
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::value::RawValue;
 
 use super::{
-    CallAnswer, DecodeError, Entry, Reply, ReplyCall, Request, Stop, Wire, digest_without_tools, push_json,
-    push_string, system_text,
+    CallAnswer, DecodeError, Entry, Reply, ReplyCall, Request, Stop, Wire, digest_without_tools,
+    members::{Members, arguments},
+    push_json, push_string, system_text,
 };
 use crate::surface::ShownTool;
 
@@ -57,7 +58,7 @@ impl Wire for Anthropic {
         }
         let repaired = super::repair_ids(&mut calls, &mut oddities);
         let content = if repaired { with_ids(message.content, &calls) } else { Ok(message.content.to_owned()) };
-        let usage = super::read_usage(message.usage, |usage: WireUsage| Some(usage.classes()), &mut oddities);
+        let usage = super::read_usage(message.usage, WireUsage::classes, &mut oddities);
         let about: UsageNotes =
             message.usage.and_then(|usage| serde_json::from_str(usage.get()).ok()).unwrap_or_default();
         Ok(Reply {
@@ -160,8 +161,8 @@ fn with_ids(content: &RawValue, calls: &[ReplyCall]) -> Result<Box<RawValue>, se
         let id = if kind == "tool_use" { ids.next() } else { None };
         match id {
             Some(id) if sent.as_deref() != Some(id.as_str()) => {
-                let mut block: Map<String, Value> = serde_json::from_str(block.get())?;
-                block.insert("id".to_owned(), Value::from(id.as_str()));
+                let mut block: Members = serde_json::from_str(block.get())?;
+                block.set("id", serde_json::value::to_raw_value(id)?);
                 push_json(&mut out, &block);
             }
             _ => out.extend_from_slice(block.get().as_bytes()),
@@ -269,16 +270,12 @@ struct Block {
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
-    input: Option<Value>,
+    input: Option<Box<RawValue>>,
 }
 
 impl Block {
     fn call(self) -> ReplyCall {
-        let arguments = match self.input {
-            Some(Value::Object(arguments)) => Ok(arguments),
-            Some(other) => Err(other.to_string()),
-            None => Err(String::new()),
-        };
+        let arguments = self.input.map_or_else(|| Err(String::new()), |input| arguments(input.get()));
         ReplyCall { id: self.id.unwrap_or_default(), name: self.name.unwrap_or_default(), arguments }
     }
 }
@@ -293,26 +290,33 @@ struct WireUsage {
     #[serde(default)]
     cache_read_input_tokens: Option<u64>,
     #[serde(default)]
-    cache_creation: Option<Map<String, Value>>,
+    cache_creation: Option<Written>,
+}
+
+/// The split of what the cache wrote, by how long it lives.
+#[derive(Deserialize, Default)]
+struct Written {
+    #[serde(default)]
+    ephemeral_5m_input_tokens: Option<u64>,
+    #[serde(default)]
+    ephemeral_1h_input_tokens: Option<u64>,
 }
 
 impl WireUsage {
-    fn classes(self) -> Usage {
-        let written = self.cache_creation_input_tokens.unwrap_or(0);
-        let hour = self
-            .cache_creation
-            .as_ref()
-            .and_then(|split| split.get("ephemeral_1h_input_tokens"))
-            .and_then(Value::as_u64)
-            .unwrap_or(0)
-            .min(written);
-        Usage {
+    /// Where the split and its sum disagree, the larger one counts: a bill is never read as smaller than it may be. None
+    /// where the numbers are beyond counting.
+    fn classes(self) -> Option<Usage> {
+        let split = self.cache_creation.unwrap_or_default();
+        let hour = split.ephemeral_1h_input_tokens.unwrap_or(0);
+        let parts = split.ephemeral_5m_input_tokens.unwrap_or(0).checked_add(hour)?;
+        let written = self.cache_creation_input_tokens.unwrap_or(0).max(parts);
+        Some(Usage {
             input: self.input_tokens,
-            cache_write: written - hour,
+            cache_write: written.checked_sub(hour)?,
             cache_write_1h: hour,
             cache_read: self.cache_read_input_tokens.unwrap_or(0),
             output: self.output_tokens,
-        }
+        })
     }
 }
 
@@ -321,10 +325,13 @@ mod tests {
     use std::sync::Arc;
 
     use bench_protocol::spec::Protocol;
-    use serde_json::json;
+    use serde_json::{Map, Value, json};
 
     use super::*;
-    use crate::{surface::Surface, wire::Settings};
+    use crate::{
+        surface::Surface,
+        wire::{Settings, members::tests::nested},
+    };
 
     fn surface() -> Surface {
         let shown = ShownTool::new("git__git_log".into(), Some("Shows".into()), &json!({"type": "object"})).unwrap();
@@ -397,14 +404,54 @@ mod tests {
 
     #[test]
     fn impossible_usage_counts_as_missing_and_the_reply_survives() {
-        for usage in [r#"{"input_tokens":-1,"output_tokens":1}"#, r#"{"input_tokens":0,"output_tokens":1}"#, "{}", "7"]
-        {
+        let endless = r#"{"input_tokens":1,"output_tokens":1,"cache_creation":{"ephemeral_5m_input_tokens":18446744073709551615,
+            "ephemeral_1h_input_tokens":1}}"#;
+        for usage in [
+            r#"{"input_tokens":-1,"output_tokens":1}"#,
+            r#"{"input_tokens":0,"output_tokens":1}"#,
+            r#"{"input_tokens":1}"#,
+            r#"{"input_tokens":4294967297,"output_tokens":1}"#,
+            r#"{"input_tokens":18446744073709551615,"output_tokens":18446744073709551615}"#,
+            endless,
+            "{}",
+            "7",
+        ] {
             let body = format!(r#"{{"type":"message","content":[],"usage":{usage}}}"#);
             let reply = Anthropic.decode(body.as_bytes()).unwrap();
             assert_eq!((reply.usage, reply.oddities.len()), (None, 1), "{usage}");
         }
         let reply = Anthropic.decode(br#"{"type":"message","content":[],"usage":null}"#).unwrap();
         assert_eq!((reply.usage, reply.oddities.len()), (None, 0));
+    }
+
+    #[test]
+    fn what_the_cache_wrote_is_the_larger_of_its_sum_and_its_parts() {
+        for (sum, five, hour, expected) in [
+            ("30", "10", "20", (10, 20)),
+            ("5", "10", "20", (10, 20)),
+            ("40", "10", "20", (20, 20)),
+            ("null", "10", "0", (10, 0)),
+        ] {
+            let body = format!(
+                r#"{{"type":"message","content":[],"usage":{{"input_tokens":1,"output_tokens":1,"cache_creation_input_tokens":{sum},
+                "cache_creation":{{"ephemeral_5m_input_tokens":{five},"ephemeral_1h_input_tokens":{hour}}}}}}}"#
+            );
+            let usage = Anthropic.decode(body.as_bytes()).unwrap().usage.unwrap();
+            assert_eq!((usage.cache_write, usage.cache_write_1h), expected, "{sum} {five} {hour}");
+        }
+    }
+
+    #[test]
+    fn arguments_of_any_depth_leave_the_reply_readable() {
+        for (depth, id, readable) in [(64, r#""id":"a","#, true), (65, r#""id":"a","#, false), (4_000, "", false)] {
+            let body = format!(
+                r#"{{"type":"message","content":[{{"type":"tool_use",{id}"name":"n","input":{}}}]}}"#,
+                nested(depth)
+            );
+            let reply = Anthropic.decode(body.as_bytes()).unwrap();
+            assert_eq!(reply.calls[0].arguments.is_ok(), readable, "{depth}");
+            assert!(!reply.calls[0].id.is_empty() && reply.content.get().contains(&nested(depth)));
+        }
     }
 
     #[test]

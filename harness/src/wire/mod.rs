@@ -1,6 +1,7 @@
 //! Wire formats: how a conversation becomes the bytes of a request, and a response becomes a [`Reply`].
 
 pub mod anthropic;
+mod members;
 pub mod openai;
 
 use std::borrow::Cow;
@@ -268,15 +269,21 @@ fn repair_ids(calls: &mut [ReplyCall], oddities: &mut Vec<&'static str>) -> bool
     repaired
 }
 
-/// Usage as a provider sends it, in classes that are each counted once. Counts that are negative, no numbers, or
-/// contradict each other say nothing: such usage counts as missing, and is noted.
+/// Most tokens of one class that are believed. No context holds as many, and sums over all attempts of a run stay countable.
+const TOKENS_AT_MOST: u64 = 1 << 32;
+
+/// Usage as a provider sends it, in classes that are each counted once. Counts that are negative, no numbers, beyond
+/// belief, or contradict each other say nothing: such usage counts as missing, and is noted.
 fn read_usage<W: DeserializeOwned>(
     usage: Option<&RawValue>,
     classes: impl FnOnce(W) -> Option<Usage>,
     oddities: &mut Vec<&'static str>,
 ) -> Option<Usage> {
     let sent = usage.filter(|usage| usage.get() != "null")?;
-    let usage = serde_json::from_str(sent.get()).ok().and_then(classes);
+    let usage = serde_json::from_str(sent.get()).ok().and_then(classes).filter(|usage: &Usage| {
+        let Usage { input, cache_write, cache_write_1h, cache_read, output } = *usage;
+        [input, cache_write, cache_write_1h, cache_read, output].iter().all(|&count| count <= TOKENS_AT_MOST)
+    });
     match usage {
         // No request has an empty prompt: a zero stands for "not counted".
         Some(usage) if usage.prompt() > 0 => Some(usage),

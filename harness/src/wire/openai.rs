@@ -9,11 +9,15 @@ use std::borrow::Cow;
 use bench_protocol::digest::Digest;
 use bench_results::record::Usage;
 use serde::Deserialize;
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{
+    Map, Value,
+    value::{RawValue, to_raw_value},
+};
 
 use super::{
-    CallAnswer, DecodeError, Entry, Reply, ReplyCall, Request, Stop, Wire, digest_without_tools, push_json,
-    push_string, system_text,
+    CallAnswer, DecodeError, Entry, Reply, ReplyCall, Request, Stop, Wire, digest_without_tools,
+    members::{self, Members},
+    push_json, push_string, system_text,
 };
 use crate::surface::ShownTool;
 
@@ -151,15 +155,14 @@ const EMPTY_ARGUMENTS: &str = "empty arguments";
 fn read_arguments(sent: Option<&RawValue>) -> (Result<Map<String, Value>, String>, Option<&'static str>) {
     let empty = || (Ok(Map::new()), Some(EMPTY_ARGUMENTS));
     let Some(sent) = sent else { return empty() };
-    match serde_json::from_str(sent.get()) {
-        Ok(Value::Null) => empty(),
-        Ok(Value::Object(arguments)) => (Ok(arguments), Some("arguments as an object")),
-        Ok(Value::String(text)) if matches!(text.trim(), "" | "null") => empty(),
-        Ok(Value::String(text)) => match serde_json::from_str(&text) {
-            Ok(arguments) => (Ok(arguments), None),
-            Err(_) => (Err(text), None),
+    match sent.get().as_bytes().first() {
+        Some(b'n') => empty(),
+        Some(b'{') => (members::arguments(sent.get()), Some("arguments as an object")),
+        _ => match serde_json::from_str::<String>(sent.get()) {
+            Ok(text) if matches!(text.trim(), "" | "null") => empty(),
+            Ok(text) => (members::arguments(&text), None),
+            Err(_) => (Err(sent.get().to_owned()), Some("arguments of a wrong type")),
         },
-        _ => (Err(sent.get().to_owned()), Some("arguments of a wrong type")),
     }
 }
 
@@ -177,11 +180,13 @@ fn text_of(content: &RawValue) -> Result<String, serde_json::Error> {
 
 /// The message with role, content and calls in their documented form; its other fields stay.
 fn rebuilt(message: &RawValue, calls: &[ReplyCall]) -> Result<Box<RawValue>, serde_json::Error> {
-    let mut message: Map<String, Value> = serde_json::from_str(message.get())?;
-    message.insert("role".to_owned(), Value::from("assistant"));
-    message.entry("content").or_insert(Value::Null);
+    let mut message: Members = serde_json::from_str(message.get())?;
+    message.set("role", to_raw_value("assistant")?);
+    if !message.has("content") {
+        message.set("content", to_raw_value(&Value::Null)?);
+    }
     if calls.is_empty() {
-        message.shift_remove("tool_calls");
+        message.remove("tool_calls");
     } else {
         let calls = calls.iter().map(|call| {
             let arguments = match &call.arguments {
@@ -194,9 +199,9 @@ fn rebuilt(message: &RawValue, calls: &[ReplyCall]) -> Result<Box<RawValue>, ser
                 "function": {"name": call.name, "arguments": arguments},
             })
         });
-        message.insert("tool_calls".to_owned(), calls.collect());
+        message.set("tool_calls", to_raw_value(&calls.collect::<Value>())?);
     }
-    serde_json::value::to_raw_value(&message)
+    to_raw_value(&message)
 }
 
 /// Appends a comma and the messages of one entry: answers to calls are a message each.
@@ -290,8 +295,8 @@ struct Function<'a> {
 #[derive(Deserialize)]
 struct WireUsage {
     prompt_tokens: u64,
-    #[serde(default)]
-    completion_tokens: Option<u64>,
+    /// Required: usage that leaves the output out states no price, and the reservation stands.
+    completion_tokens: u64,
     #[serde(default)]
     prompt_tokens_details: Option<PromptDetails>,
 }
@@ -311,7 +316,7 @@ impl WireUsage {
         let cache_read = details.cached_tokens.unwrap_or(0);
         let cache_write = details.cache_write_tokens.unwrap_or(0);
         let input = self.prompt_tokens.checked_sub(cache_read)?.checked_sub(cache_write)?;
-        Some(Usage { input, cache_write, cache_write_1h: 0, cache_read, output: self.completion_tokens.unwrap_or(0) })
+        Some(Usage { input, cache_write, cache_write_1h: 0, cache_read, output: self.completion_tokens })
     }
 }
 

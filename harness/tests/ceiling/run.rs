@@ -16,22 +16,39 @@ use crate::server::MockServer;
 /// Arms of the run, the reference first.
 pub(crate) const ARMS: [&str; 3] = ["raw", "L0", "L2"];
 
-/// Tool tasks of the run.
-pub(crate) const TASKS: u64 = 8;
+/// Which interface a run speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Api {
+    /// Anthropic Messages, with the protocol's model.
+    Messages,
+    /// Chat Completions, with the model of the replication, on its own tasks.
+    Chat,
+}
 
 /// A run, started or not.
 pub(crate) struct Run {
     folder: tempfile::TempDir,
     url: String,
+    api: Api,
+    tasks: u64,
     concurrency: u32,
     /// Thousandths of a dollar.
     budget: u64,
+    accepts_overrun: bool,
 }
 
 impl Run {
     /// A run that has not started, with a budget in thousandths of a dollar.
     pub(crate) fn new(server: &MockServer, concurrency: u32, budget: u64) -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), url: server.url(), concurrency, budget }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            url: server.url(),
+            api: server.api(),
+            tasks: server.tasks(),
+            concurrency,
+            budget,
+            accepts_overrun: false,
+        }
     }
 
     /// Starts or resumes it and waits; the exit code.
@@ -61,6 +78,21 @@ impl Run {
     /// Doubles the budget of the next start.
     pub(crate) fn raise(&mut self) {
         self.budget *= 2;
+    }
+
+    /// From the next start on, attempts that cost more than their reservation are accepted.
+    pub(crate) fn accept_overrun(&mut self) {
+        self.accepts_overrun = true;
+    }
+
+    /// What `bench verify` says of it, which must be good.
+    pub(crate) fn verified(&self) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
+        let output =
+            command.current_dir(self.folder.path()).arg("verify").arg(self.record().unwrap()).output().unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{out}");
+        out
     }
 
     /// The budget in pico-dollars.
@@ -100,10 +132,16 @@ impl Run {
         match self.record() {
             None => {
                 command.args(["--live", "--mock-server", "--base-url", &self.url, "--arms", "L0,L2"]);
-                command.args(["--tasks", &TASKS.to_string(), "--concurrency", &self.concurrency.to_string()]);
+                command.args(["--tasks", &self.tasks.to_string(), "--concurrency", &self.concurrency.to_string()]);
+                if self.api == Api::Chat {
+                    command.args(["--provider", "openai", "--model", "gpt-5-mini"]);
+                }
             }
             Some(record) => {
                 command.arg("resume").arg(record.file_name().unwrap());
+                if self.accepts_overrun {
+                    command.arg("--accept-overrun");
+                }
             }
         }
         command.args(["--budget-usd", &budget]).spawn().unwrap()

@@ -77,6 +77,27 @@ fn log(run: &Path) -> (BTreeMap<DrawId, u32>, u64) {
     (tries, booked)
 }
 
+/// Reservations of the attempts that have no outcome.
+fn open_attempts(run: &Path) -> BTreeMap<u64, u64> {
+    let mut open = BTreeMap::new();
+    for line in Record::open(run).unwrap().attempts(Tail::Report).unwrap() {
+        match line.unwrap() {
+            AttemptLine::Opened(opened) => open.insert(opened.n, opened.reserve),
+            AttemptLine::Settled(settled) => open.remove(&settled.n),
+        };
+    }
+    open
+}
+
+/// What the attempts that have an outcome were billed.
+fn outcomes(run: &Path) -> BTreeMap<u64, u64> {
+    let lines = Record::open(run).unwrap().attempts(Tail::Report).unwrap().filter_map(|line| match line {
+        Ok(AttemptLine::Settled(settled)) => Some((settled.n, settled.billed)),
+        Ok(AttemptLine::Opened(_)) | Err(_) => None,
+    });
+    lines.collect()
+}
+
 fn faults(draw: &DrawId, times: u32) -> Option<Fault> {
     match (stream_id(&format!("{}/{}/{}", draw.task, draw.arm, draw.turn)) % 12, times) {
         (0, 1) => Some(Fault::Status(429)),
@@ -162,6 +183,18 @@ fn a_second_interrupt_stops_at_once_and_keeps_what_may_have_been_billed() {
     let start = std::time::Instant::now();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(start.elapsed() < Duration::from_secs(1), "it waited");
+    let run = only_run(folder.path());
+    let open = open_attempts(&run);
+    assert!(!open.is_empty(), "nothing was under way");
+    let reserved: u64 = open.values().sum();
+    let runs: Value = serde_json::from_str(&stdout(bench(folder.path()).args(["runs", "--json"]), 0)).unwrap();
+    assert_eq!(runs[0]["spent"], reserved, "what may have been billed is not free");
+    let mut child = resume(folder.path()).args(["--concurrency", "64"]).spawn().unwrap();
+    assert!(grown(&mut child, folder.path(), open.len()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let settled = outcomes(&run);
+    assert!(open.iter().all(|(n, reserve)| settled[n] == *reserve), "each keeps its reservation: {open:?} {settled:?}");
 }
 
 #[test]

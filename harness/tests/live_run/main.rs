@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod ends;
 #[path = "../common/forge.rs"]
 mod forge;
 mod forgery;

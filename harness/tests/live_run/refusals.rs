@@ -107,6 +107,14 @@ fn runs_that_cannot_be_paid_for_are_refused_with_the_next_step() {
 }
 
 #[test]
+fn a_run_that_calls_itself_plumbing_stays_on_this_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = bench(folder.path());
+    command.args(["--live", "--budget-usd", "1", "--tasks", "5", "--mock-server", "--base-url", "https://192.0.2.1"]);
+    refused(&mut command, folder.path(), 2, &["--mock-server", "192.0.2.1"]);
+}
+
+#[test]
 fn own_prices_are_read_strictly() {
     let folder = tempfile::tempdir().unwrap();
     let row = |model: &str, input: &str| {

@@ -2,9 +2,12 @@
 
 use std::{fs, path::Path, time::Duration};
 
+use assert_cmd::Command;
+use bench_results::record::DrawId;
+
 use crate::{
     common::bench,
-    server::MockServer,
+    server::{Fault, MockServer},
     support::{ARMS, live},
 };
 
@@ -41,6 +44,56 @@ fn the_key_is_in_no_file_and_no_output() {
     }
     assert_eq!(holding(folder.path(), CANARY), Vec::<String>::new());
     assert_eq!(holding(folder.path(), "BENCH_TEST_KEY").len(), 1, "only its name is on record");
+}
+
+/// Runs a command with the key in a variable; it must end with this code and show no key.
+#[track_caller]
+fn silent(command: &mut Command, code: i32) -> String {
+    let output = command.env("BENCH_TEST_KEY", CANARY).env("RUST_BACKTRACE", "full").output().unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+    assert_eq!(output.status.code(), Some(code), "{text}");
+    assert!(!text.contains(CANARY), "{text}");
+    text
+}
+
+#[test]
+fn a_provider_that_quotes_the_key_gets_it_into_no_file_and_no_output() {
+    let folder = tempfile::tempdir().unwrap();
+    // Quoted where the draw is asked again at the end, and where the run stops.
+    let quoting = |draw: &DrawId, times| match (&*draw.arm, times) {
+        ("L0", 1) => Some(Fault::Echo(500)),
+        ("L2", 1) => Some(Fault::Echo(401)),
+        _ => None,
+    };
+    let server = MockServer::start(&ARMS, 3, quoting, Duration::ZERO);
+    let mut first = live(folder.path(), &server, 3);
+    let text = silent(first.args(["--api-key-env", "BENCH_TEST_KEY", "--concurrency", "1"]), 22);
+    assert!(text.contains("[api key]") && text.contains("status 401"), "{text}");
+    assert!(server.saw_key());
+    // It is resumed with the key, and stopped by it again, until every draw was quoted once.
+    let stops = (0..20).take_while(|_| {
+        let output = bench(folder.path()).args(["resume", "r"]).env("BENCH_TEST_KEY", CANARY).output().unwrap();
+        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+        assert!(!text.contains(CANARY), "{text}");
+        output.status.code() == Some(22)
+    });
+    assert!((1..20).contains(&stops.count()));
+    let without = bench(folder.path()).args(["resume", "r"]).output().unwrap();
+    assert_eq!(without.status.code(), Some(2), "it is complete");
+    assert_eq!(holding(folder.path(), CANARY), Vec::<String>::new());
+    assert!(!holding(folder.path(), "[api key]").is_empty(), "what was quoted is on record without the key");
+}
+
+#[test]
+fn a_key_in_the_place_of_a_name_is_not_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    for key in ["sk-ant-api03-0123456789abcdef", "gsk_0123456789abcdef"] {
+        let mut command = bench(folder.path());
+        let output = command.args(["--live", "--budget-usd", "80", "--api-key-env", key]).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains("--api-key-env") && !message.contains(key), "{message}");
+    }
 }
 
 #[test]

@@ -36,6 +36,12 @@ pub(crate) enum Fault {
     Cut,
     /// The answer, spread over lines.
     Pretty,
+    /// The answer, with usage that leaves the output out.
+    NoOutput,
+    /// The answer, with usage that states more output than anything can have.
+    Endless,
+    /// A status and an error body that quotes the key.
+    Echo(u16),
 }
 
 /// Decides on a fault for the n-th time (from 1) that a draw is asked.
@@ -182,6 +188,11 @@ fn answer(head: &str, body: &[u8], shared: &Shared) -> (Vec<u8>, bool) {
         *times
     };
     let fault = (shared.faults)(&draw, times);
+    if let Some(Fault::Echo(status)) = fault {
+        let key = head.lines().find_map(|line| line.strip_prefix("x-api-key: ")).unwrap_or("no key");
+        let error = serde_json::json!({"error": {"type": "some_error", "message": format!("the key {key} is odd")}});
+        return (reply(status, &error.to_string()), true);
+    }
     if let Some(Fault::Status(status)) = fault {
         let error = r#"{"type":"error","error":{"type":"some_error","message":"as scripted"}}"#;
         return (reply(status, error), true);
@@ -199,7 +210,17 @@ fn answer(head: &str, body: &[u8], shared: &Shared) -> (Vec<u8>, bool) {
             let value: serde_json::Value = serde_json::from_str(&text).unwrap();
             (reply(200, &serde_json::to_string_pretty(&value).unwrap()), true)
         }
-        Some(Fault::Status(_)) | None => (reply(200, &text), true),
+        Some(Fault::NoOutput) => {
+            let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            value["usage"].as_object_mut().unwrap().remove("output_tokens").unwrap();
+            (reply(200, &value.to_string()), true)
+        }
+        Some(Fault::Endless) => {
+            let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            value["usage"]["output_tokens"] = (1_u64 << 32).into();
+            (reply(200, &value.to_string()), true)
+        }
+        Some(Fault::Status(_) | Fault::Echo(_)) | None => (reply(200, &text), true),
     }
 }
 

@@ -1,6 +1,9 @@
 //! Runs to the end, undisturbed and under faults.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use bench_protocol::rng::stream_id;
 use bench_results::record::DrawId;
@@ -67,15 +70,19 @@ fn two_lost(draw: &DrawId, _times: u32) -> Option<Fault> {
 }
 
 #[test]
-fn what_stays_missing_is_asked_again_and_then_counted_as_missing() {
+fn what_stays_missing_is_asked_again_and_counted_as_missing_only_when_somebody_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let server = MockServer::start(&ARMS, 40, two_lost, Duration::ZERO);
-    let out = stdout(live(folder.path(), &server, 40).args(["--concurrency", "8", "--json"]), 0);
+    let message = stderr(live(folder.path(), &server, 40).args(["--concurrency", "8"]), 22);
+    assert!(message.contains("have no outcome") && message.contains("--accept-missing"), "{message}");
+    // The schedule, the first round, and three rounds that bring nothing back. One more part of the run does the same.
+    assert!(server.asked().iter().all(|(draw, &times)| times == if two_lost(draw, 1).is_some() { 4 } else { 1 }));
+    let out = stdout(bench(folder.path()).args(["resume", "r", "--accept-missing", "--json"]), 0);
     let certificate: Value = serde_json::from_str(&out).unwrap();
     let lost = server.asked().iter().filter(|(draw, _)| two_lost(draw, 1).is_some()).count() as u64;
     assert!(lost > 0);
-    // The schedule, the first round, and three rounds that bring nothing back.
-    assert!(server.asked().iter().all(|(draw, &times)| times == if two_lost(draw, 1).is_some() { 4 } else { 1 }));
+    assert!(server.asked().iter().all(|(draw, &times)| times == if two_lost(draw, 1).is_some() { 8 } else { 1 }));
+    assert!(certificate["deviations"].to_string().contains("missing episodes were accepted"));
     let arms = certificate["arms"].as_array().unwrap();
     let missing: u64 = arms.iter().map(|arm| arm["flow"]["missing"].as_u64().unwrap()).sum();
     assert_eq!(missing, lost);
@@ -84,16 +91,99 @@ fn what_stays_missing_is_asked_again_and_then_counted_as_missing() {
     assert!(verified.contains("equal byte for byte"), "{verified}");
 }
 
+/// Whether anybody is there to answer.
+static OUT: AtomicBool = AtomicBool::new(true);
+
 #[test]
 fn an_outage_stops_the_run_and_it_goes_on_when_the_outage_is_over() {
     let folder = tempfile::tempdir().unwrap();
-    // The first time that anything is asked, nobody is there to answer.
-    let server = MockServer::start(&ARMS, 40, |_, times| (times == 1).then_some(Fault::Status(500)), Duration::ZERO);
+    let down = |_: &DrawId, _| OUT.load(Ordering::SeqCst).then_some(Fault::Status(500));
+    let server = MockServer::start(&ARMS, 40, down, Duration::ZERO);
     let message = stderr(live(folder.path(), &server, 40).args(["--concurrency", "4"]), 22);
     assert!(message.contains("requests in a row failed") && message.contains("bench resume r"), "{message}");
     assert!((20..=24).contains(&server.requests()), "{}", server.requests());
-    let episodes = std::fs::read_to_string(only_run(folder.path()).join("episodes.jsonl")).unwrap();
-    assert_eq!(episodes, "");
+    let run = only_run(folder.path());
+    assert_eq!(std::fs::read_to_string(run.join("episodes.jsonl")).unwrap(), "");
+    OUT.store(false, Ordering::SeqCst);
+    stdout(bench(folder.path()).args(["resume", "r"]), 0);
+    assert_same_outcomes(&run, 40);
+    let verified = stdout(bench(folder.path()).arg("verify").arg(&run), 0);
+    assert!(verified.contains("equal byte for byte"), "{verified}");
+}
+
+/// The status that the account meets with; 0 where all is well.
+static ACCOUNT: std::sync::atomic::AtomicU16 = std::sync::atomic::AtomicU16::new(0);
+
+#[test]
+fn an_account_that_is_refused_costs_no_episode() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |_: &DrawId, _| match ACCOUNT.load(Ordering::SeqCst) {
+        0 => None,
+        status => Some(Fault::Status(status)),
+    };
+    let server = MockServer::start(&ARMS, 40, refused, Duration::ZERO);
+    // A refusal that looks like the request's own is the account's where every arm meets it.
+    ACCOUNT.store(400, Ordering::SeqCst);
+    let message = stderr(live(folder.path(), &server, 40).args(["--concurrency", "4"]), 22);
+    assert!(message.contains("requests in a row failed") && message.contains("status 400"), "{message}");
+    assert!((20..=24).contains(&server.requests()), "{}", server.requests());
+    ACCOUNT.store(403, Ordering::SeqCst);
+    let before = server.requests();
+    let message = stderr(bench(folder.path()).args(["resume", "r"]), 22);
+    assert!(message.contains("serves this run no longer: status 403"), "{message}");
+    assert!(server.requests() <= before + 4, "{}", server.requests());
+    ACCOUNT.store(0, Ordering::SeqCst);
+    stdout(bench(folder.path()).args(["resume", "r"]), 0);
+    assert_same_outcomes(&only_run(folder.path()), 40);
+}
+
+/// Every third draw is answered without a word about its output.
+fn unstated(draw: &DrawId, _times: u32) -> Option<Fault> {
+    let third = stream_id(&format!("{}/{}/{}", draw.task, draw.arm, draw.turn)).is_multiple_of(3);
+    third.then_some(Fault::NoOutput)
+}
+
+#[test]
+fn a_reply_whose_usage_leaves_the_output_out_keeps_its_reservation() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = MockServer::start(&ARMS, 20, unstated, Duration::ZERO);
+    let out = stdout(live(folder.path(), &server, 20).args(["--concurrency", "4", "--json"]), 0);
+    let certificate: Value = serde_json::from_str(&out).unwrap();
+    let asked = server.asked();
+    let kept = asked.keys().filter(|draw| unstated(draw, 1).is_some()).count() as u64;
+    // What a request can hold is far more than what it is billed.
+    assert!(kept > 0 && certificate["spend"]["unsettled"].as_u64().unwrap() > kept * 10_000_000_000);
+    assert!(certificate["spend"]["spent"].as_u64().unwrap() < server.billed(), "the rest is settled by its usage");
+    let run = only_run(folder.path());
+    assert_same_outcomes(&run, 20);
+    let verified = stdout(bench(folder.path()).arg("verify").arg(&run), 0);
+    assert!(verified.contains("equal byte for byte"), "{verified}");
+}
+
+#[test]
+fn usage_beyond_what_money_can_count_stops_the_run_and_is_no_end_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = |draw: &DrawId, times| (&*draw.arm == "L2" && draw.turn == 2 && times == 1).then_some(Fault::Endless);
+    let server = MockServer::start(&ARMS, 4, first, Duration::ZERO);
+    // At a million dollars per million tokens, 2^32 of them are more than 64 bits of pico-dollars.
+    let prices = folder.path().join("own.toml");
+    let row = "schema = 1\n[[price]]\nprovider = \"own\"\nmodel = \"claude-haiku-4-5-20251001\"\nstatus = \"active\"\n\
+               valid_from = \"2026-01-01\"\nas_of = \"2026-11-01\"\nsource = \"own\"\ninput = \"1\"\ncache_write_5m = \"1.25\"\n\
+               cache_write_1h = \"2\"\ncache_read = \"0.1\"\noutput = \"1000000\"\n";
+    std::fs::write(&prices, row).unwrap();
+    let mut command = bench(folder.path());
+    command.args(["--live", "--mock-server", "--base-url", &server.url(), "--arms", "L0,L2", "--tasks", "4"]);
+    command.args(["--budget-usd", "1000000", "--concurrency", "1", "--prices"]).arg(&prices);
+    let message = stderr(&mut command, 22);
+    assert!(message.contains("more than its request can hold"), "{message}");
+    let stops =
+        (0..12).take_while(|_| bench(folder.path()).args(["resume", "r"]).output().unwrap().status.code() == Some(22));
+    assert!(stops.count() < 12, "it never ends");
+    let run = only_run(folder.path());
+    let manifest = std::fs::read_to_string(run.join("manifest.json")).unwrap();
+    assert!(manifest.contains("\"complete\": true"), "{manifest}");
+    let verified = stdout(bench(folder.path()).arg("verify").arg(&run), 0);
+    assert!(verified.contains("equal byte for byte"), "{verified}");
 }
 
 #[test]

@@ -103,6 +103,11 @@ impl MockServer {
     pub fn billed(&self) -> u64 {
         self.state.billed()
     }
+
+    /// Most paid requests that were being answered at a time.
+    pub fn peak(&self) -> u32 {
+        self.state.peak()
+    }
 }
 
 async fn handle(
@@ -119,6 +124,7 @@ async fn handle(
     };
     let free = match route {
         Route::Paid(format) => {
+            let _in_flight = state.enter();
             // From here to the planned answer nothing waits, so a client that leaves cannot undo half of a booking.
             let (n, id) = state.number();
             let place = Place { n, request_id: &id };

@@ -4,7 +4,7 @@ use std::{
     io,
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -39,6 +39,8 @@ pub(super) struct State {
     tries: Mutex<Tries>,
     started: Instant,
     free: AtomicU64,
+    in_flight: AtomicU32,
+    peak: AtomicU32,
 }
 
 impl State {
@@ -56,6 +58,8 @@ impl State {
             tries: Mutex::default(),
             started: Instant::now(),
             free: AtomicU64::new(0),
+            in_flight: AtomicU32::new(0),
+            peak: AtomicU32::new(0),
         })
     }
 
@@ -90,6 +94,18 @@ impl State {
         format!("req_free{:012x}", self.free.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// A paid request is being answered for as long as what this returns lives.
+    pub(super) fn enter(&self) -> InFlight<'_> {
+        let now = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
+        self.peak.fetch_max(now, Ordering::Relaxed);
+        InFlight(self)
+    }
+
+    /// Most paid requests that were being answered at a time.
+    pub(super) fn peak(&self) -> u32 {
+        self.peak.load(Ordering::Relaxed)
+    }
+
     /// Puts a line into the ledger.
     pub(super) fn book(&self, line: &Line<'_>) -> io::Result<()> {
         lock(&self.ledger).append(line)
@@ -98,6 +114,16 @@ impl State {
     /// Pico-dollars charged since the start.
     pub(super) fn billed(&self) -> u64 {
         lock(&self.ledger).billed()
+    }
+}
+
+/// A paid request that is being answered, or whose client has left before the answer.
+#[derive(Debug)]
+pub(super) struct InFlight<'a>(&'a State);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

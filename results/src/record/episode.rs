@@ -183,4 +183,18 @@ pub(crate) mod tests {
         unscored.set_score(score);
         assert_eq!(unscored, episode("t1", "raw", true));
     }
+
+    #[test]
+    fn a_call_with_arguments_at_the_limit_of_nesting_reads_back() {
+        let mut deep = episode("t1", "raw", true);
+        let mut arguments = Map::new();
+        // The object itself is the first of the 64 levels that the harness lets through.
+        for _ in 1..64 {
+            arguments = Map::from_iter([("a".to_owned(), Value::Object(arguments))]);
+        }
+        let (server, tool) = ("s".into(), "t".into());
+        deep.calls.push(CallRecord { server, tool, arguments, route: Route::Direct, valid: false });
+        let text = serde_json::to_string(&deep).unwrap();
+        assert_eq!(serde_json::from_str::<EpisodeRecord>(&text).unwrap(), deep);
+    }
 }

@@ -139,6 +139,12 @@ pub struct ResumeArgs {
     /// A higher ceiling in US dollars (a recorded deviation).
     #[arg(long, value_name = "N", value_parser = parse_usd)]
     pub budget_usd: Option<u64>,
+    /// Go on although attempts cost more than they had reserved (a recorded deviation); the next one stops the run again.
+    #[arg(long)]
+    pub accept_overrun: bool,
+    /// Record as missing what asking again brings no outcome for, however much it is (a recorded deviation).
+    #[arg(long)]
+    pub accept_missing: bool,
     /// Requests in flight at most; by default as the run was started.
     #[arg(long, value_name = "N")]
     pub concurrency: Option<NonZeroU32>,

@@ -3,6 +3,7 @@
 
 pub(super) mod args;
 mod clock;
+mod locked;
 mod plan;
 mod progress;
 mod quantiles;
@@ -21,7 +22,7 @@ use anyhow::Context as _;
 use args::LiveArgs;
 use bench_protocol::{digest::Digest, lock::Drift};
 use bench_results::record::{Deviation, FormatVersion, Manifest, ModelIds, RunKind};
-use session::{LEDGER, Outcome, Session, append, folder_of, ledger_run};
+use session::{LEDGER, Outcome, Session, append, folder_of, ledger_run, refused_by};
 use tokio::runtime::Runtime;
 use undertaking::{Asked, Part, Undertaking, endpoint, key};
 
@@ -121,12 +122,17 @@ fn start(
     let family = &undertaking.prepared.families[0];
     let prices = undertaking.prices.digest().map_err(|error| Failure::new(exit::BUG, error))?;
     let digests = terms::digests(inputs, family, &undertaking.settings, &prices)?;
+    let looks_at = match &lock {
+        Some(lock) => Some(lock.clone()),
+        None => locked::looked_at(&family.tasks)?,
+    };
     let terms = Terms {
         schema: SCHEMA,
         wire: undertaking.provider.id().to_owned(),
         base_url: undertaking.base.as_str().to_owned(),
         key_variable: variable,
         mock_server: live.mock_server,
+        looks_at,
         order: undertaking.order,
         concurrency: live.concurrency.get(),
         timeout,
@@ -137,10 +143,13 @@ fn start(
     let manifest = manifest(&undertaking, &terms, &chain, lock, &id, budget, prices);
     folder::create(&folder, inputs, &undertaking.prices, &terms, &manifest)?;
     let entry = ledger_run(&manifest, &terms, inputs)?;
-    if let Err(failure) = append(&ledger, Event::Started, &entry) {
-        // Another run was quicker: nothing was asked, so nothing is kept.
-        fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        return Err(failure);
+    if let Err(error) = append(&ledger, Event::Started, &entry) {
+        // Another run was quicker: nothing was asked, so nothing is kept. Where the ledger could not be written, the entry
+        // may stand in it all the same, and the record stays so that the run can be resumed.
+        if matches!(error, LedgerError::Refused(_)) {
+            fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        }
+        return Err(refused_by(error));
     }
     folder::keep_ledger(&folder, Path::new(LEDGER))?;
     output.talk(&format!(
@@ -156,6 +165,7 @@ fn start(
         prepared: undertaking.prepared,
         concurrency: terms.concurrency,
         terms,
+        accept_missing: false,
         manifest,
         folder: folder.clone(),
         model,
@@ -183,6 +193,12 @@ fn may_start(
     budget: u64,
     output: &Output,
 ) -> Result<Start, Failure> {
+    if live.mock_server && !undertaking.base.is_loopback() {
+        return Err(Failure::usage(format!(
+            "--mock-server: {} is not this machine, and what answers there may be a real model; leave the flag out",
+            undertaking.base.as_str()
+        )));
+    }
     let lock = lock(undertaking, global, inputs, output)?;
     let chain = Ledger::at(LEDGER).read().map_err(|error| Failure::new(exit::INPUT, error))?;
     first_look(undertaking, lock.as_ref(), &chain)?;

@@ -53,7 +53,7 @@ pub(super) struct Total {
     pub(super) requests: u64,
     pub(super) expected: u64,
     pub(super) upper: u64,
-    pub(super) worst: u64,
+    pub(super) all_turns: u64,
 }
 
 impl Total {
@@ -64,7 +64,7 @@ impl Total {
             requests: sum(|arm| arm.requests),
             expected: sum(|arm| arm.expected),
             upper: sum(|arm| arm.upper),
-            worst: sum(|arm| arm.worst),
+            all_turns: sum(|arm| arm.all_turns),
         }
     }
 }
@@ -204,7 +204,7 @@ fn table(
     writeln!(
         out,
         "{:<14} {:>8} {:>8} {:>7} {:>6} {:>12} {:>10} {:>10} {:>12}",
-        "arm", "episodes", "requests", "prefix", "cached", "prompt tok", "expected", "upper", "worst"
+        "arm", "episodes", "requests", "prefix", "cached", "prompt tok", "expected", "upper", "all turns"
     )?;
     for arm in document.arms {
         writeln!(
@@ -218,7 +218,7 @@ fn table(
             arm.prompt,
             dollars(arm.expected),
             dollars(arm.upper),
-            dollars(arm.worst)
+            dollars(arm.all_turns)
         )?;
     }
     let total = &document.total;
@@ -233,7 +233,7 @@ fn table(
         "",
         dollars(total.expected),
         dollars(total.upper),
-        dollars(total.worst)
+        dollars(total.all_turns)
     )?;
     writeln!(out)?;
     let time = span(std::time::Duration::from_secs(document.minutes * 60));

@@ -3,24 +3,32 @@
 use std::{fs, path::Path, sync::Arc};
 
 use anyhow::Context as _;
-use bench_results::record::{Deviation, Record, RunKind};
+use bench_results::record::{Build, Deviation, INPUTS, Manifest, Record, RunKind};
 
 use super::{
     args::ResumeArgs,
     conclude, provider, runtime,
-    session::{LEDGER, Session, append, enter_finished, ledger_run},
+    session::{LEDGER, Session, append, finish, ledger_run, refused_by, see},
     undertaking::{endpoint, key},
 };
 use crate::{
+    build,
     cli::{failure::Failure, output::Output},
     exit,
     inputs::Inputs,
+    journal::{Hold, Journal, Recovered},
     ledger::{Event, Ledger, ResolveError, RunId},
+    meter::Refusal,
     models::{BaseUrl, connect, identity},
     run::{
-        live::{close, folder, terms},
+        live::{
+            close, folder, overrun,
+            remake::{self, RemakeError, Resumed},
+            terms::{self, Terms},
+        },
         prepare::{Prepared, RunSpec},
     },
+    verify::wire_of,
 };
 
 /// Resumes a run.
@@ -35,16 +43,8 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
     };
     let inputs = Inputs::of_record(&record.inputs())?;
     let ledger = Ledger::at(LEDGER);
-    let chain = ledger.read().map_err(|error| Failure::new(exit::INPUT, error))?;
-    let known = chain.last(id.as_str()).map(|entry| entry.event);
     if manifest.complete {
-        if matches!(known, Some(Event::Started | Event::Stopped)) {
-            // It ended between its certificate and its last entry.
-            enter_finished(&ledger, &folder, &manifest, &terms, &inputs)?;
-            output.talk(&format!("run {id} was complete; the ledger has it as finished now"));
-            return Ok(exit::OK);
-        }
-        return Err(Failure::usage(format!("run {id} is complete; `bench verify {id}` checks it")));
+        return seal(&folder, &terms, &inputs, &ledger, output);
     }
     let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
     let prepared = Prepared::new(&inputs, &spec).map_err(malformed)?;
@@ -60,9 +60,6 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
             ),
         ));
     }
-    if known == Some(Event::Abandoned) {
-        return Err(Failure::usage(format!("run {id} was abandoned; start another with `bench --live --exploratory`")));
-    }
     let money = close::money(&folder, &terms).map_err(malformed)?;
     let base = BaseUrl::parse(&terms.base_url).map_err(|error| Failure::new(exit::INPUT, error))?;
     let provider = provider(&terms);
@@ -72,37 +69,174 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
         let why = format!("from {before} to {budget} pico-dollars; no outcome had been seen");
         manifest.deviations.push(Deviation { what: "the budget was changed".to_owned(), why });
     }
-    let entry = ledger_run(&manifest, &terms, &inputs)?;
     let runtime = runtime()?;
     let target = endpoint(provider, base.clone(), key, &inputs, &terms.settings, terms.timeout, terms.mock_server);
     let model = {
         let _inside = runtime.enter();
         connect(target).map_err(|error| Failure::new(exit::USAGE, error))?
     };
-    let session = Session {
+    let mut session = Session {
         inputs: &inputs,
         prepared: Arc::new(prepared),
         concurrency: args.concurrency.map_or(terms.concurrency, std::num::NonZeroU32::get),
         terms,
-        manifest: manifest.clone(),
+        accept_missing: args.accept_missing,
+        manifest,
         folder: folder.clone(),
         strict: identity::is_strict(money.price(), &base),
         money,
         model,
         runtime,
-        ledger: ledger.clone(),
+        ledger,
     };
-    // The journal's lock comes first: another process may be running this very run.
+    // The journal's lock comes first: another process may be running this very run, or may have just closed it.
     let (journal, recovered) = session.open()?;
-    if known.is_none() {
-        // The run ended between its record and its entry; its look is taken now, or refused.
-        append(&ledger, Event::Started, &entry)?;
-        folder::keep_ledger(&folder, Path::new(LEDGER))?;
+    let locked = Record::open(&folder).map_err(|error| Failure::new(exit::INPUT, error))?;
+    if locked.manifest() != record.manifest() {
+        return Err(malformed(anyhow::anyhow!("run {id} went on elsewhere a moment ago; try again")));
     }
-    folder::write_manifest(&folder, &manifest)?;
+    remade(&session, &recovered)?;
+    accept(&mut session, args, &journal, &recovered)?;
+    enter(&session)?;
+    folder::write_manifest(&folder, &session.manifest)?;
     output.talk(&format!("run {id}: {} episodes are on record", recovered.episodes.len()));
     let outcome = session.run(journal, &recovered, output)?;
     conclude(outcome, None, &folder, output)
+}
+
+/// Refuses to go on where this program would have asked something else than what is on record.
+fn remade(session: &Session<'_>, recovered: &Recovered) -> Result<(), Failure> {
+    let family = &session.prepared.families[0];
+    let planned = session.terms.planned(session.inputs, family);
+    let wire = wire_of(&session.terms.wire);
+    let resumed = Resumed { inputs: session.inputs, family, planned: &planned, terms: &session.terms, wire, recovered };
+    let Err(error) = remake::check(resumed) else { return Ok(()) };
+    let code = match error {
+        RemakeError::Differs { .. } | RemakeError::Response { .. } => exit::LOCK_DRIFT,
+        RemakeError::Arm(_) => exit::BUG,
+        RemakeError::Journal(_) => exit::INPUT,
+    };
+    let (began, now) = (words(&session.manifest.build), words(&build::info()));
+    Err(Failure::new(
+        code,
+        anyhow::anyhow!(
+            "run {} cannot go on as it began: {error}; it was begun with {began}, and this is {now}: resume it with the build that \
+             began it",
+            session.manifest.id
+        ),
+    ))
+}
+
+/// Records what is done otherwise from here on: another build, overruns and missing episodes that are accepted.
+fn accept(
+    session: &mut Session<'_>,
+    args: &ResumeArgs,
+    journal: &Journal,
+    recovered: &Recovered,
+) -> Result<(), Failure> {
+    let deviations = &mut session.manifest.deviations;
+    let mut note = |deviation: Deviation| {
+        if !deviations.contains(&deviation) {
+            deviations.push(deviation);
+        }
+    };
+    let (began, now) = (&session.manifest.build, &build::info());
+    if (&began.version, &began.commit, began.dirty) != (&now.version, &now.commit, now.dirty) {
+        let why = format!(
+            "begun with {}, gone on with {}, which makes every request on record byte for byte",
+            words(began),
+            words(now)
+        );
+        note(Deviation { what: "the run went on with another build".to_owned(), why });
+    }
+    if args.accept_missing {
+        let why = "what asking again brings no outcome for is recorded as missing, however much it is; no outcome had been seen";
+        note(Deviation { what: "missing episodes were accepted".to_owned(), why: why.to_owned() });
+    }
+    for &overrun in &recovered.overruns {
+        if args.accept_overrun {
+            note(overrun::accepted(overrun));
+        }
+    }
+    let open = recovered.overruns.iter().find(|&&overrun| !deviations.contains(&overrun::accepted(overrun)));
+    if let Some(&overrun) = open {
+        return Err(Failure::new(
+            exit::PROVIDER,
+            anyhow::anyhow!(
+                "{}; then go on with `bench resume {} --accept-overrun`, a recorded deviation",
+                Refusal::Overrun(overrun),
+                session.manifest.id
+            ),
+        ));
+    }
+    journal.accept_overruns().map_err(|error| Failure::new(exit::INPUT, error))
+}
+
+/// Makes ledger and record agree on the start of the run, wherever between the two it was killed.
+fn enter(session: &Session<'_>) -> Result<(), Failure> {
+    let Session { manifest, folder, ledger, .. } = session;
+    let (known, kept) = (last_event(ledger, manifest)?, folder.join(INPUTS).join(folder::LEDGER).is_file());
+    match (known, kept) {
+        (Some(Event::Abandoned), _) => Err(Failure::usage(format!(
+            "run {} was abandoned; start another with `bench --live --exploratory`",
+            manifest.id
+        ))),
+        (Some(_), true) => Ok(()),
+        // It ended between its entry and the copy that the record keeps.
+        (Some(_), false) => Ok(folder::keep_ledger(folder, Path::new(LEDGER))?),
+        // It ended between its record and its entry: its look is taken now, or refused.
+        (None, false) => {
+            let run = ledger_run(manifest, &session.terms, session.inputs)?;
+            append(ledger, Event::Started, &run).map_err(refused_by)?;
+            Ok(folder::keep_ledger(folder, Path::new(LEDGER))?)
+        }
+        (None, true) => Err(not_entered(manifest)),
+    }
+}
+
+/// Enters what is missing of the end of a complete run: it was killed between its close and its last entry.
+fn seal(folder: &Path, terms: &Terms, inputs: &Inputs, ledger: &Ledger, output: &Output) -> Result<u8, Failure> {
+    // Whoever is just closing it enters the end too.
+    let _hold = Hold::take(folder).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let record = Record::open(folder).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let manifest = record.manifest();
+    let id = &manifest.id;
+    match last_event(ledger, manifest)? {
+        None => return Err(not_entered(manifest)),
+        Some(Event::Finished) => {
+            return Err(Failure::usage(format!("run {id} is complete; `bench verify {id}` checks it")));
+        }
+        Some(_) => {}
+    }
+    let run = ledger_run(manifest, terms, inputs)?;
+    see(ledger, &run, manifest, terms)?;
+    finish(ledger, folder, &run)?;
+    output.talk(&format!("run {id} was complete; now the ledger says so too"));
+    Ok(exit::OK)
+}
+
+/// What the ledger last says of a run.
+fn last_event(ledger: &Ledger, manifest: &Manifest) -> Result<Option<Event>, Failure> {
+    let chain = ledger.read().map_err(refused_by)?;
+    Ok(chain.runs().find(|(entry, _)| entry.run.as_str() == manifest.id).map(|(_, last)| last))
+}
+
+fn not_entered(manifest: &Manifest) -> Failure {
+    Failure::new(
+        exit::INPUT,
+        anyhow::anyhow!(
+            "{LEDGER} does not have run {}, whose record says that it was entered; restore the ledger from its published copy, \
+             or resume in the folder that the run was started in",
+            manifest.id
+        ),
+    )
+}
+
+/// A build in words: version, commit, and whether its checkout had changes.
+fn words(build: &Build) -> String {
+    let commit = build.commit.as_deref().map(|commit| format!(", commit {commit}")).unwrap_or_default();
+    let dirty = if build.dirty == Some(true) { " with changes" } else { "" };
+    format!("version {}{commit}{dirty}", build.version)
 }
 
 /// The run that a text names, among the live runs in a folder.

@@ -8,12 +8,13 @@ use serde::Serialize;
 use super::{
     args::RunsArgs,
     resume::{find, kind_word},
-    session::{LEDGER, append},
+    session::{LEDGER, append, ledger_run, refused_by},
 };
 use crate::{
     cli::{failure::Failure, output::Output},
     exit,
     inputs::Inputs,
+    journal::Hold,
     ledger::{Chain, Event, Ledger},
     meter::{Books, dollars},
     run::live::folder,
@@ -167,14 +168,20 @@ fn is_locked(path: &Path) -> bool {
 fn abandon(text: &str, out: &Path, inputs: &Inputs, ledger: &Ledger, output: &Output) -> Result<u8, Failure> {
     let id = find(text, out)?;
     let folder = out.join(id.as_str());
+    let malformed = |error: anyhow::Error| Failure::new(exit::INPUT, error);
+    // Nobody may be asking on its behalf, or closing it, while it is given up.
+    let _hold = Hold::take(&folder).map_err(|error| malformed(error.into()))?;
     let record = Record::open(&folder).map_err(|error| Failure::new(exit::INPUT, error))?;
     let own = Inputs::of_record(&record.inputs());
     let inputs = own.as_ref().unwrap_or(inputs);
-    let Some(terms) = folder::terms(&folder).map_err(|error| Failure::new(exit::INPUT, error))? else {
+    let Some(terms) = folder::terms(&folder).map_err(malformed)? else {
         return Err(Failure::usage(format!("run {id} is no live run; only those can be abandoned")));
     };
-    let run = super::session::ledger_run(record.manifest(), &terms, inputs)?;
-    append(ledger, Event::Abandoned, &run)?;
+    if record.manifest().complete {
+        return Err(Failure::usage(format!("run {id} is complete; it cannot be abandoned")));
+    }
+    let run = ledger_run(record.manifest(), &terms, inputs)?;
+    append(ledger, Event::Abandoned, &run).map_err(refused_by)?;
     output.talk(&format!("run {id} is abandoned; its look is taken all the same"));
     Ok(exit::OK)
 }

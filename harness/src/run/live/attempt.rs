@@ -1,11 +1,10 @@
 //! One draw: attempts, each reserved on disk before it leaves and booked when its fate is known, until there is a reply,
 //! the retry rule gives it up, or the run stops.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use bench_protocol::prices::Bound;
 use bench_results::record::{DrawId, Settled};
 use serde_json::value::RawValue;
+use tokio::time::Instant;
 
 use super::{Shared, Stop, events::Event, money::bound, past::PastTurn};
 use crate::{
@@ -17,27 +16,6 @@ use crate::{
     },
     wire::{Reply, Request},
 };
-
-/// Failures in a row after which a run stops: more than one draw's tries, fewer than an outage would burn.
-pub const BREAKER: u32 = 20;
-
-/// Failures in a row over all draws.
-#[derive(Debug, Default)]
-pub(super) struct Breaker(AtomicU32);
-
-impl Breaker {
-    /// Counts an outcome; the number of failures in a row once they are too many. Being told to slow down is no failure.
-    fn count(&self, outcome: &Outcome) -> Option<u32> {
-        let failed = match outcome {
-            Outcome::Reply(_) | Outcome::Refused(_) if !matches!(outcome.status(), Some(503 | 529)) => {
-                self.0.store(0, Ordering::Relaxed);
-                return None;
-            }
-            _ => self.0.fetch_add(1, Ordering::Relaxed) + 1,
-        };
-        (failed >= BREAKER).then_some(failed)
-    }
-}
 
 /// What came of a draw.
 pub(super) enum Drawn {
@@ -76,10 +54,13 @@ impl Shared {
                 return Drawn::Reply(reply);
             }
             let next = self.retry.next(draw, &mut tries, &outcome);
+            let given_up = next == Next::Missing;
             let why = outcome.error().unwrap_or_else(|| "the response cannot be used".to_owned());
             let again = if let Next::Again(wait) = next { Some(wait) } else { None };
             self.tell(Event::Failed { draw: draw.clone(), why: why.clone(), again });
-            if let Some(failures) = self.breaker.count(&outcome) {
+            if !matches!(outcome, Outcome::Reply(_))
+                && let Some(failures) = self.breaker.failed(&outcome, &draw.arm, given_up, Instant::now())
+            {
                 self.brake.pull(Stop::Breaker { failures, last: why.clone() });
             }
             match next {
@@ -137,7 +118,7 @@ impl Shared {
         self.settled.notify_waiters();
         if let (Some(_), Outcome::Reply(answered)) = (&reply, &outcome) {
             lead.answered();
-            self.breaker.count(&outcome);
+            self.breaker.answered(Instant::now());
             self.tell(Event::Answered { arm: draw.arm, elapsed: answered.elapsed, usage });
         }
         Some((outcome, reply))
@@ -251,31 +232,4 @@ struct Booked {
     booking: Booking,
     reply: Option<Box<Reply>>,
     stop: Option<Stop>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::models::{
-        Dialect,
-        facts::{ErrorBody, Facts},
-    };
-
-    fn status(status: u16) -> Outcome {
-        Outcome::of_status(Dialect::OpenAi, status, Facts::default(), ErrorBody::default())
-    }
-
-    #[test]
-    fn the_breaker_trips_on_failures_in_a_row_alone() {
-        let breaker = Breaker::default();
-        let fail = || breaker.count(&Outcome::NotSent { cause: "c".to_owned() });
-        for _ in 1..BREAKER {
-            assert_eq!(fail(), None);
-        }
-        assert_eq!(breaker.count(&status(429)), None);
-        for code in [500, 503, 529].into_iter().cycle().take(BREAKER as usize - 1) {
-            assert_eq!(breaker.count(&status(code)), None, "{code}");
-        }
-        assert_eq!(fail(), Some(BREAKER));
-    }
 }

@@ -6,20 +6,23 @@
 //! are the journal with its meter, the gate, the warm prefixes and the brake.
 
 mod attempt;
+mod breaker;
 pub mod close;
 pub mod confirmatory;
 mod driver;
 pub mod events;
 pub mod folder;
 pub mod money;
+pub mod overrun;
 mod past;
+pub mod remake;
 pub mod schedule;
 mod stop;
 pub mod terms;
 mod warm;
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -31,14 +34,13 @@ use bench_tasks::task::TaskId;
 use tokio::{
     sync::{Notify, mpsc},
     task::JoinSet,
-    time::{MissedTickBehavior, interval},
+    time::{Instant, MissedTickBehavior, interval},
 };
 
-pub use attempt::BREAKER;
 pub use stop::Stop;
 
 use self::{
-    attempt::Breaker,
+    breaker::Breaker,
     driver::{Ended, Open},
     events::{Event, Listener, State},
     money::Money,
@@ -83,6 +85,8 @@ pub struct Setup {
     pub concurrency: u32,
     /// The reply must name the model asked for, the standard tier and no region: what prices rest on.
     pub strict: bool,
+    /// What stays without an outcome is recorded as missing however much it is.
+    pub accept_missing: bool,
     /// Folder of the record.
     pub folder: PathBuf,
 }
@@ -160,13 +164,14 @@ pub async fn run(
     listener: &mut dyn Listener,
     interrupts: &mut mpsc::UnboundedReceiver<()>,
 ) -> Result<Report, JournalError> {
-    let Setup { inputs, prepared, planned, order, model, settings, money, concurrency, strict, folder } = setup;
+    let Setup { inputs, prepared, planned, order, model, settings, money, concurrency, strict, accept_missing, folder } =
+        setup;
     let (events, told) = mpsc::unbounded_channel();
     let shared = Arc::new(Shared {
         retry: RetryRule::from(&inputs.protocol.missing),
         prefixes: Prefixes::new(&settings.cache),
         gate: Gate::new(concurrency),
-        breaker: Breaker::default(),
+        breaker: Breaker::new(Instant::now()),
         brake: Brake::new(),
         settled: Notify::new(),
         surfaces: Mutex::new(BTreeSet::new()),
@@ -189,7 +194,9 @@ pub async fn run(
         again: VecDeque::new(),
         open: Open::Ask,
         left: Vec::new(),
-        planned: planned.episodes(family),
+        planned: &planned,
+        episodes: planned.episodes(family),
+        accept_missing,
         last: 0,
         fruitless: 0,
         missing: 0,
@@ -218,7 +225,10 @@ struct Dispatcher<'a> {
     open: Open,
     /// Episodes that were left missing in this round.
     left: Vec<(Place, Past)>,
-    planned: u64,
+    planned: &'a Planned,
+    /// Episodes planned.
+    episodes: u64,
+    accept_missing: bool,
     /// Episodes that the round before left missing; 0 before the first.
     last: u64,
     /// Rounds that brought nothing back, in a row.
@@ -238,7 +248,7 @@ impl Dispatcher<'_> {
     ) -> Result<u64, JournalError> {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-        self.tell(&Event::Started { planned: self.planned, done: self.recovered.episodes.len() as u64 });
+        self.tell(&Event::Started { planned: self.episodes, done: self.recovered.episodes.len() as u64 });
         let mut interrupted = false;
         loop {
             self.start()?;
@@ -320,7 +330,8 @@ impl Dispatcher<'_> {
     }
 
     /// Called when nothing is left to start: asks again for what is missing, until its share is below the protocol's limit
-    /// or no round brings anything back; then has it recorded as missing. False once there is nothing to do.
+    /// or no round brings anything back; then has it recorded as missing. Where that would take an arm its verdict, the run
+    /// stops instead: it has one look, and the cause may pass. False once there is nothing to do.
     fn next_round(&mut self) -> bool {
         let left = std::mem::take(&mut self.left);
         let episodes = left.len() as u64;
@@ -328,10 +339,16 @@ impl Dispatcher<'_> {
             return false;
         }
         let limit = self.shared.inputs.protocol.missing.reask_until_below.value();
-        let few = (episodes as f64) < limit * self.planned as f64;
+        let few = (episodes as f64) < limit * self.episodes as f64;
+        let broken = self.broken(&left).filter(|_| !self.accept_missing);
         self.fruitless = if self.last > 0 && episodes >= self.last { self.fruitless + 1 } else { 0 };
         self.last = episodes;
-        if few || self.fruitless >= FRUITLESS_ROUNDS {
+        let (fruitless, unbroken) = (self.fruitless >= FRUITLESS_ROUNDS, broken.is_none());
+        if let Some(stop) = broken.filter(|_| fruitless) {
+            self.shared.brake.pull(stop);
+            return false;
+        }
+        if fruitless || (few && unbroken) {
             self.open = Open::Missing;
             self.missing = episodes;
             self.tell(&Event::Missing { episodes });
@@ -340,6 +357,22 @@ impl Dispatcher<'_> {
         }
         self.again = left.into();
         true
+    }
+
+    /// The arm of which the largest share is missing, where that is more than a verdict on it bears.
+    fn broken(&self, left: &[(Place, Past)]) -> Option<Stop> {
+        let most = self.shared.inputs.protocol.guards.infrastructure_missing_limit.value();
+        let mut missing: BTreeMap<usize, u64> = BTreeMap::new();
+        for (place, _) in left {
+            *missing.entry(place.arm).or_default() += 1;
+        }
+        let shares = missing.into_iter().map(|(arm, missing)| {
+            let arm = &self.family.arms[arm].info().id.0;
+            (arm, missing, self.planned.episodes_of(self.family, arm))
+        });
+        let worst = shares.max_by(|(_, a, of_a), (_, b, of_b)| (a * of_b).cmp(&(b * of_a)));
+        let (arm, missing, planned) = worst.filter(|&(_, missing, planned)| missing as f64 > most * planned as f64)?;
+        Some(Stop::Missing { arm: arm.as_str().into(), missing, planned })
     }
 
     fn tell(&mut self, event: &Event) {

@@ -88,13 +88,16 @@ impl Planned {
 
     /// Episodes in all.
     pub fn episodes(&self, family: &Family) -> u64 {
-        let all = family.tasks.len();
-        let of_arm = |id: &str| match self.subsets.get(id) {
-            _ if self.refused.contains_key(id) => 0,
+        family.arms.iter().map(|arm| self.episodes_of(family, &arm.info().id.0)).sum()
+    }
+
+    /// Episodes of an arm.
+    pub fn episodes_of(&self, family: &Family, arm: &str) -> u64 {
+        match self.subsets.get(arm) {
+            _ if self.refused.contains_key(arm) => 0,
             Some(subset) => subset.len() as u64,
-            None => all,
-        };
-        family.arms.iter().map(|arm| of_arm(&arm.info().id.0)).sum()
+            None => family.tasks.len(),
+        }
     }
 }
 

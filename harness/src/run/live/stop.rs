@@ -1,6 +1,6 @@
 //! Why a run ends before its plan does, and how everybody hears of it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
@@ -54,6 +54,19 @@ pub enum Stop {
         failures: u32,
         /// The last of them.
         last: String,
+    },
+    /// More of an arm has no outcome than the protocol bears.
+    #[error(
+        "{missing} of {planned} episodes of `{arm}` have no outcome and asking again brought nothing, which is more than the \
+         protocol bears; resume once the cause is gone, or have them recorded as missing with --accept-missing"
+    )]
+    Missing {
+        /// The arm of which the largest share is missing.
+        arm: Arc<str>,
+        /// Its episodes without an outcome.
+        missing: u64,
+        /// Its episodes.
+        planned: u64,
     },
     /// The record cannot be written.
     #[error(transparent)]

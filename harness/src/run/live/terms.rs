@@ -31,6 +31,9 @@ pub struct Terms {
     /// The endpoint is `bench mock-server`, which is told the draw of each request: the run is plumbing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mock_server: bool,
+    /// The lock whose tasks the run looks at, under whatever other inputs; none where it shares no task with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks_at: Option<Digest>,
     /// Order of episodes.
     pub order: Order,
     /// Requests in flight at most.
@@ -72,6 +75,12 @@ impl Terms {
     /// Digest of the run's task list.
     pub fn tasks(&self) -> Option<&Digest> {
         self.digests.get(TASKS)
+    }
+
+    /// What the run's ledger entries name where it states no lock: the lock whose tasks it looks at, or else its protocol,
+    /// so that it can be no second look at anything.
+    pub fn looked_at<'a>(&'a self, protocol: &'a Digest) -> &'a Digest {
+        self.looks_at.as_ref().unwrap_or(protocol)
     }
 
     /// The plan of a family under these terms.
@@ -146,6 +155,7 @@ mod tests {
             base_url: "http://127.0.0.1:1/v1".to_owned(),
             key_variable: None,
             mock_server: false,
+            looks_at: None,
             order: Order::Interleaved,
             concurrency: 8,
             timeout: 600,

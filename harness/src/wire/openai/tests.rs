@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     surface::Surface,
-    wire::{LimitField, Settings},
+    wire::{LimitField, Settings, members::tests::nested},
 };
 
 fn surface() -> Surface {
@@ -175,6 +175,21 @@ fn content_may_be_null_missing_or_in_parts_and_a_refusal_is_one() {
 }
 
 #[test]
+fn arguments_of_any_depth_leave_the_reply_readable() {
+    for (depth, readable) in [(64, true), (65, false), (4_000, false)] {
+        assert_eq!(call(&json!(nested(depth))).calls[0].arguments.is_ok(), readable, "{depth}");
+        // As an object, which is not the format's own form: the turn is written anew.
+        let body = format!(
+            r#"{{"choices":[{{"message":{{"role":"assistant","x":{0},"tool_calls":[{{"function":{{"name":"n","arguments":{0}}}}}]}}}}]}}"#,
+            nested(depth)
+        );
+        let reply = OpenAi.decode(body.as_bytes()).unwrap();
+        assert_eq!(reply.calls[0].arguments.is_ok(), readable, "{depth}");
+        assert!(reply.content.get().contains(r#""type":"function""#));
+    }
+}
+
+#[test]
 fn cached_and_written_tokens_are_parts_of_the_prompt() {
     let usage = |usage: &Value| {
         let body = json!({"choices": [{"message": {"role": "assistant", "content": "t"}}], "usage": usage});
@@ -185,9 +200,13 @@ fn cached_and_written_tokens_are_parts_of_the_prompt() {
         usage(&json!({"prompt_tokens": 812, "completion_tokens": 40, "prompt_tokens_details": details})),
         Some(Usage { input: 112, cache_write: 100, cache_write_1h: 0, cache_read: 600, output: 40 })
     );
-    assert_eq!(usage(&json!({"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 6}})), None);
+    let more = json!({"prompt_tokens": 5, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 6}});
+    assert_eq!(usage(&more), None);
     assert_eq!(usage(&json!({"prompt_tokens": 0, "completion_tokens": 0})), None);
-    assert_eq!(usage(&json!({"prompt_tokens": -5})), None);
+    assert_eq!(usage(&json!({"prompt_tokens": -5, "completion_tokens": 1})), None);
+    for unstated in [json!({"prompt_tokens": 5}), json!({"prompt_tokens": 5, "completion_tokens": null})] {
+        assert_eq!(usage(&unstated), None, "output that is not stated is not free");
+    }
     assert_eq!(usage(&json!(null)), None);
 }
 

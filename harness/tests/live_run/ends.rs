@@ -1,0 +1,335 @@
+//! Where a run can be killed between two files: its record, its entry in the ledger, its close. Each place leaves a state of
+//! the files that is put together here, and `bench resume` must lead from it to the one good end.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::{
+    common::{bench, stderr, stdout},
+    server::MockServer,
+    support::{ARMS, assert_same_outcomes, live, only_run},
+};
+
+const TASKS: u64 = 12;
+
+/// A run in a folder of its own, and its server.
+struct Scene {
+    folder: tempfile::TempDir,
+    server: MockServer,
+}
+
+impl Scene {
+    /// A run that is killed halfway.
+    fn killed() -> Self {
+        let scene = Self::new(Duration::from_millis(15));
+        let mut child = scene.start();
+        scene.wait_for_lines(16);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // What had left may still be on its way through the server.
+        thread::sleep(Duration::from_millis(60));
+        scene
+    }
+
+    /// A run that is complete.
+    fn complete() -> Self {
+        let scene = Self::new(Duration::ZERO);
+        stdout(live(scene.path(), &scene.server, TASKS).arg("--quiet"), 0);
+        scene
+    }
+
+    fn new(pause: Duration) -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), server: MockServer::start(&ARMS, TASKS, |_, _| None, pause) }
+    }
+
+    fn start(&self) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bench"));
+        command.current_dir(self.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(["--live", "--mock-server", "--base-url", &self.server.url(), "--arms", "L0,L2"]);
+        command.args(["--budget-usd", "20", "--concurrency", "2", "--tasks", &TASKS.to_string()]).spawn().unwrap()
+    }
+
+    fn wait_for_lines(&self, lines: usize) {
+        let log = |run: &Path| fs::read_to_string(run.join("attempts.jsonl")).unwrap_or_default().lines().count();
+        let found = || fs::read_dir(self.path().join("results/runs")).ok()?.flatten().map(|run| log(&run.path())).max();
+        while found().unwrap_or(0) < lines {
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn run(&self) -> PathBuf {
+        only_run(self.path())
+    }
+
+    fn ledger(&self) -> PathBuf {
+        self.path().join("results/ledger.jsonl")
+    }
+
+    fn copy(&self) -> PathBuf {
+        self.run().join("inputs/ledger.jsonl")
+    }
+
+    /// What the ledger says of its one run.
+    fn events(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.ledger()).unwrap();
+        let entries = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        entries.map(|entry| entry["event"].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn resume(&self) -> assert_cmd::Command {
+        let mut command = bench(self.path());
+        command.args(["resume", "r"]);
+        command
+    }
+
+    /// Nothing was lost, and anybody can check it.
+    #[track_caller]
+    fn check(&self) {
+        assert_same_outcomes(&self.run(), TASKS);
+        let mut command = bench(self.path());
+        let verified = stdout(command.arg("verify").arg(self.run()).arg("--ledger").arg(self.ledger()), 0);
+        assert!(verified.contains("equal byte for byte") && verified.contains("one look"), "{verified}");
+    }
+}
+
+#[test]
+fn a_run_killed_around_its_first_entry_is_entered_once_and_verifies() {
+    // Between its entry and the copy that the record keeps.
+    let scene = Scene::killed();
+    fs::remove_file(scene.copy()).unwrap();
+    stdout(&mut scene.resume(), 0);
+    assert_eq!(scene.events(), ["started", "finished"]);
+    scene.check();
+    // Between its record and its entry.
+    let scene = Scene::killed();
+    fs::remove_file(scene.copy()).unwrap();
+    fs::remove_file(scene.ledger()).unwrap();
+    stdout(&mut scene.resume(), 0);
+    assert_eq!(scene.events(), ["started", "finished"]);
+    scene.check();
+}
+
+#[test]
+fn a_run_whose_entry_was_taken_out_of_the_ledger_does_not_go_on() {
+    let scene = Scene::killed();
+    let ledger = fs::read(scene.ledger()).unwrap();
+    fs::remove_file(scene.ledger()).unwrap();
+    let before = scene.server.requests();
+    let message = stderr(&mut scene.resume(), 30);
+    assert!(message.contains("results/ledger.jsonl does not have run r"), "{message}");
+    assert_eq!(scene.server.requests(), before);
+    fs::write(scene.ledger(), ledger).unwrap();
+    stdout(&mut scene.resume(), 0);
+    scene.check();
+}
+
+#[test]
+fn a_run_killed_in_its_close_is_closed_again_to_the_same_bytes() {
+    let scene = Scene::complete();
+    let (requests, run) = (scene.server.requests(), scene.run());
+    let read = |name: &str| fs::read(run.join(name)).unwrap();
+    let (episodes, certificate) = (read("episodes.jsonl"), read("certificate.json"));
+    let mut manifest: Value = serde_json::from_slice(&read("manifest.json")).unwrap();
+    let finished = manifest["finished"].take();
+    manifest["complete"] = json!(false);
+    manifest["model"]["returned"] = json!([]);
+    manifest.as_object_mut().unwrap().shift_remove("finished");
+    // With and without its certificate; the episodes have their scores already.
+    for kept in [true, false] {
+        fs::write(run.join("manifest.json"), serde_json::to_vec_pretty(&manifest).unwrap()).unwrap();
+        cut_last_entry(&scene.ledger());
+        if !kept {
+            fs::remove_file(run.join("certificate.json")).unwrap();
+        }
+        stdout(&mut scene.resume(), 0);
+        assert_eq!(read("episodes.jsonl"), episodes);
+        assert_eq!(without_time(&read("certificate.json")), without_time(&certificate));
+        assert_eq!(scene.events(), ["started", "finished"]);
+        scene.check();
+    }
+    assert_eq!(scene.server.requests(), requests, "nothing is asked for a close");
+    assert!(finished.is_string());
+}
+
+#[test]
+fn a_run_that_is_being_closed_is_held_until_its_last_entry_and_may_be_killed_before_it() {
+    let scene = Scene::new(Duration::from_millis(15));
+    let mut child = scene.start();
+    scene.wait_for_lines(8);
+    // Whoever holds the ledger holds back the last entry, and with it the end of the process.
+    let ledger = fs::File::open(scene.ledger()).unwrap();
+    ledger.lock().unwrap();
+    let complete = || fs::read_to_string(scene.run().join("manifest.json")).unwrap().contains("\"complete\": true");
+    while !complete() {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended");
+        thread::sleep(Duration::from_millis(5));
+    }
+    let message = stderr(&mut scene.resume(), 30);
+    assert!(message.contains("another process is writing this run"), "{message}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(ledger);
+    assert_eq!(scene.events(), ["started"]);
+    stdout(&mut scene.resume(), 0);
+    assert_eq!(scene.events(), ["started", "finished"]);
+    scene.check();
+}
+
+#[test]
+fn an_interrupt_ends_a_close_too_and_the_run_is_closed_later() {
+    let scene = Scene::new(Duration::from_millis(15));
+    let mut child = scene.start();
+    scene.wait_for_lines(8);
+    // A surface that cannot be read to its end: the close waits for it.
+    let run = scene.run();
+    let surface = fs::read_dir(run.join("surfaces")).unwrap().next().unwrap().unwrap().path();
+    let aside = scene.path().join("aside");
+    fs::rename(&surface, &aside).unwrap();
+    assert!(Command::new("mkfifo").arg(&surface).status().unwrap().success());
+    let episodes = || fs::read_to_string(run.join("episodes.jsonl")).unwrap_or_default().lines().count() as u64;
+    while episodes() < 3 * TASKS {
+        thread::sleep(Duration::from_millis(5));
+    }
+    thread::sleep(Duration::from_millis(800));
+    assert!(child.try_wait().unwrap().is_none(), "the close did not wait");
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    let start = std::time::Instant::now();
+    let code = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status.code(),
+            None if start.elapsed() > Duration::from_secs(20) => child.kill().unwrap(),
+            None => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    assert_eq!(code, Some(130));
+    fs::remove_file(&surface).unwrap();
+    fs::rename(&aside, &surface).unwrap();
+    assert_eq!(scene.events(), ["started"]);
+    stdout(&mut scene.resume(), 0);
+    assert_eq!(scene.events(), ["started", "finished"]);
+    scene.check();
+}
+
+#[test]
+fn a_run_killed_after_its_close_gets_its_last_entry_and_only_that() {
+    let scene = Scene::complete();
+    let manifest = fs::read(scene.run().join("manifest.json")).unwrap();
+    cut_last_entry(&scene.ledger());
+    assert_eq!(scene.events(), ["started"]);
+    let mut command = bench(scene.path());
+    let unverified = stdout(command.arg("verify").arg(scene.run()).arg("--ledger").arg(scene.ledger()), 48);
+    assert!(unverified.contains("the ledger says that its run is started"), "{unverified}");
+    stdout(&mut scene.resume(), 0);
+    assert_eq!(scene.events(), ["started", "finished"]);
+    assert_eq!(fs::read(scene.run().join("manifest.json")).unwrap(), manifest);
+    scene.check();
+    let again = stderr(&mut scene.resume(), 2);
+    assert!(again.contains("is complete"), "{again}");
+    assert_eq!(scene.events(), ["started", "finished"]);
+}
+
+#[test]
+fn only_a_run_that_stands_still_and_is_not_complete_can_be_abandoned() {
+    let scene = Scene::new(Duration::from_millis(40));
+    let mut child = scene.start();
+    scene.wait_for_lines(4);
+    let abandon = || {
+        let mut command = bench(scene.path());
+        command.args(["runs", "--abandon", "r"]);
+        command
+    };
+    let message = stderr(&mut abandon(), 30);
+    assert!(message.contains("another process is writing this run"), "{message}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(scene.events(), ["started"]);
+    stdout(&mut abandon(), 0);
+    assert_eq!(scene.events(), ["started", "abandoned"]);
+    let message = stderr(&mut scene.resume(), 2);
+    assert!(message.contains("was abandoned"), "{message}");
+    let complete = Scene::complete();
+    let message = stderr(bench(complete.path()).args(["runs", "--abandon", "r"]), 2);
+    assert!(message.contains("is complete"), "{message}");
+    assert_eq!(complete.events(), ["started", "finished"]);
+}
+
+#[test]
+fn a_build_that_asks_something_else_is_refused_before_it_asks_and_another_is_noted() {
+    let scene = Scene::killed();
+    let log = scene.run().join("attempts.jsonl");
+    let good = fs::read_to_string(&log).unwrap();
+    let opened: Value = serde_json::from_str(good.lines().next().unwrap()).unwrap();
+    for (what, digest) in [("request", &opened["request"]), ("surface", &opened["surface"])] {
+        // Of an episode that is done as well as of one that is not: what was asked first is one that is done.
+        let other = format!("sha256:{}", "7".repeat(64));
+        let changed = match what {
+            "request" => good.replacen(digest.as_str().unwrap(), &other, 1),
+            _ => good.replace(digest.as_str().unwrap(), &other),
+        };
+        fs::write(&log, changed).unwrap();
+        let before = scene.server.requests();
+        let message = stderr(&mut scene.resume(), 20);
+        assert!(
+            message.contains(&format!("the {what} of task")) && message.contains("begun with version"),
+            "{message}"
+        );
+        assert_eq!(scene.server.requests(), before);
+        fs::write(&log, &good).unwrap();
+    }
+    let path = scene.run().join("manifest.json");
+    let manifest = fs::read_to_string(&path).unwrap();
+    let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    assert!(manifest.contains(&version), "{manifest}");
+    fs::write(&path, manifest.replace(&version, "\"version\": \"0.0.7\"")).unwrap();
+    stdout(&mut scene.resume(), 0);
+    let manifest = fs::read_to_string(&path).unwrap();
+    assert!(
+        manifest.contains("the run went on with another build") && manifest.contains("version 0.0.7"),
+        "{manifest}"
+    );
+    scene.check();
+}
+
+#[test]
+fn the_record_names_the_lock_whose_tasks_it_shows_whatever_else_was_changed() {
+    let scene = Scene::new(Duration::ZERO);
+    let own = scene.path().join("own.toml");
+    let protocol = include_str!("../../../protocol/protocol.toml");
+    // Not the locked file, and yet the locked protocol.
+    fs::write(&own, format!("{protocol}\n# own\n")).unwrap();
+    stdout(live(scene.path(), &scene.server, TASKS).arg("--protocol").arg(&own).arg("--quiet"), 0);
+    let read = |name: &str| serde_json::from_slice::<Value>(&fs::read(scene.run().join(name)).unwrap()).unwrap();
+    assert_eq!(read("manifest.json").get("lock"), None, "the run is under no lock");
+    let lock = &read("inputs/live.json")["looks_at"];
+    assert!(lock.as_str().is_some_and(|lock| lock.starts_with("sha256:")), "{lock}");
+    let entry: Value =
+        serde_json::from_str(fs::read_to_string(scene.ledger()).unwrap().lines().next().unwrap()).unwrap();
+    assert_eq!(entry["lock"], *lock, "the ledger files it under that lock");
+}
+
+/// Takes the last line out of the ledger.
+fn cut_last_entry(ledger: &Path) {
+    let text = fs::read_to_string(ledger).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    fs::write(ledger, lines[..lines.len() - 1].iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+}
+
+/// A certificate without the time of its close.
+fn without_time(bytes: &[u8]) -> Value {
+    let mut certificate: Value = serde_json::from_slice(bytes).unwrap();
+    certificate.as_object_mut().unwrap().shift_remove("finished");
+    certificate
+}
