@@ -2,8 +2,8 @@
 //! conversations are priced.
 //!
 //! Three figures per arm. *Expected*: every prefix is warm but the first time and where an arm has changed it. *Upper*, which
-//! a confirmatory run's ceiling must hold: a seventh more tokens, every tenth prefix cold, twice the output, a quarter
-//! more requests, and no cache where a prefix is only just long enough for one. *All turns*: every episode takes all its
+//! a confirmatory run's ceiling must hold: what is expected, and on top the [`Doubt`]s about it, each priced as if it alone
+//! came true, combined as independent ones are (root of the sum of squares). *All turns*: every episode takes all its
 //! turns, and each costs the whole reservation of the first. How a history grows is the model's doing, so this is no bound;
 //! what bounds the cost of a run is its ceiling.
 
@@ -55,6 +55,35 @@ pub struct Pricing<'a> {
     /// What the model takes.
     pub row: &'a Row,
 }
+
+impl Pricing<'_> {
+    /// Whether a prefix of this many of the model's tokens is cached.
+    fn is_cached(&self, prefix: u64) -> bool {
+        let asked = match self.row.cache {
+            CacheMode::Markers => !self.settings.cache.breakpoints.is_empty(),
+            CacheMode::Implicit => true,
+            CacheMode::ImplicitBilled => !self.settings.implicit_cache_off,
+            CacheMode::None => false,
+        };
+        asked && prefix >= self.row.cache_minimum_tokens.map_or(CACHE_MINIMUM, u64::from)
+    }
+}
+
+/// What may be otherwise than estimated. Each is a guess of ours, far on the dear side; none is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    /// A seventh more tokens, or, where a prefix is only just long enough for a cache, a seventh fewer and so no cache.
+    Tokens,
+    /// A quarter more requests.
+    Requests,
+    /// Every tenth warm prefix is cold.
+    Cold,
+    /// Twice the output.
+    Output,
+}
+
+/// All doubts, in the order of their variants.
+const DOUBTS: [Doubt; 4] = [Doubt::Tokens, Doubt::Requests, Doubt::Cold, Doubt::Output];
 
 /// The estimate of one arm. Money in pico-dollars.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -123,8 +152,8 @@ struct Tally<'a> {
     prompt: u64,
     output: u64,
     expected: u128,
-    /// Hundredths.
-    upper: u128,
+    /// What each of [`DOUBTS`] adds where it alone comes true.
+    doubts: [u128; DOUBTS.len()],
     all_turns: u128,
 }
 
@@ -139,7 +168,7 @@ impl<'a> Tally<'a> {
             prompt: 0,
             output: 0,
             expected: 0,
-            upper: 0,
+            doubts: [0; DOUBTS.len()],
             all_turns: 0,
         }
     }
@@ -204,14 +233,24 @@ impl<'a> Tally<'a> {
             }
             Ok(u128::from(money.settle(&usage)?))
         };
-        self.expected += usage(prefix, rest, output, self.is_cached(prefix), initial)?;
+        let cached = self.pricing.is_cached(prefix);
+        let expected = usage(prefix, rest, output, cached, initial)?;
         let more = |count: u64| count * 8 / 7;
-        let most = (output * 2).min(self.pricing.settings.max_tokens.into());
-        // The estimate may be a seventh too high as well as too low.
-        let cached = self.is_cached(prefix * 7 / 8);
-        let upper = |warm: bool| usage(more(prefix), more(rest), most, cached, warm);
-        // 90 of 100 as expected, 10 cold, times 1.25.
-        self.upper += (90 * upper(initial)? + 10 * upper(false)?) * 5 / 4;
+        let doubled = (output * 2).min(self.pricing.settings.max_tokens.into());
+        for (sum, doubt) in self.doubts.iter_mut().zip(DOUBTS) {
+            let alone = match doubt {
+                Doubt::Tokens => {
+                    let fewer = usage(prefix, rest, output, false, initial)?;
+                    let uncached = if cached && !self.pricing.is_cached(prefix * 7 / 8) { fewer } else { 0 };
+                    usage(more(prefix), more(rest), more(output), cached, initial)?.max(uncached)
+                }
+                Doubt::Requests => expected * 5 / 4,
+                Doubt::Cold => (9 * expected + usage(prefix, rest, output, cached, false)?) / 10,
+                Doubt::Output => usage(prefix, rest, doubled, cached, initial)?,
+            };
+            *sum += alone.saturating_sub(expected);
+        }
+        self.expected += expected;
         self.requests += 1;
         self.prompt += prefix + rest;
         self.output += output;
@@ -230,23 +269,13 @@ impl<'a> Tally<'a> {
         o200k * permille / 1_000
     }
 
-    fn is_cached(&self, prefix: u64) -> bool {
-        let asked = match self.pricing.row.cache {
-            CacheMode::Markers => !self.pricing.settings.cache.breakpoints.is_empty(),
-            CacheMode::Implicit => true,
-            CacheMode::ImplicitBilled => !self.pricing.settings.implicit_cache_off,
-            CacheMode::None => false,
-        };
-        asked && prefix >= self.pricing.row.cache_minimum_tokens.map_or(CACHE_MINIMUM, u64::from)
-    }
-
     fn scaled(&self, arm: &str, episodes: u64) -> ArmEstimate {
         let of = |sum: u128| {
             let all = sum * u128::from(episodes) / u128::from(self.episodes.max(1));
             u64::try_from(all).unwrap_or(u64::MAX)
         };
         // The first request of an arm writes its prefix; the sample took it for warm.
-        let cached = self.is_cached(self.prefix);
+        let cached = self.pricing.is_cached(self.prefix);
         let once = Usage { cache_write: if cached { self.prefix } else { 0 }, ..Usage::default() };
         let written = if episodes == 0 { 0 } else { self.pricing.money.settle(&once).unwrap_or(0) };
         ArmEstimate {
@@ -258,7 +287,8 @@ impl<'a> Tally<'a> {
             prompt: of(self.prompt.into()),
             output: of(self.output.into()),
             expected: of(self.expected).saturating_add(written),
-            upper: of(self.upper / 100).saturating_add(written),
+            upper: of(self.expected + self.doubts.iter().map(|sum| sum * sum).sum::<u128>().isqrt())
+                .saturating_add(written),
             all_turns: of(self.all_turns),
         }
     }
