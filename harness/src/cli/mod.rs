@@ -14,6 +14,7 @@ mod import;
 mod live;
 mod mock_server;
 mod output;
+mod parse;
 mod pilot;
 mod power;
 mod progress;
@@ -33,7 +34,6 @@ mod verify;
 use std::io::Write as _;
 
 use args::{Cli, Command};
-use clap::Parser as _;
 use failure::Failure;
 use output::Output;
 
@@ -41,7 +41,7 @@ use crate::{exit, inputs::Inputs};
 
 /// Parses the command line, runs it, and says what went wrong. Returns the exit code.
 pub fn main() -> u8 {
-    let cli = match Cli::try_parse() {
+    let cli = match parse::cli(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are not errors; clap knows which stream each belongs to.
