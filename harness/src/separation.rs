@@ -25,7 +25,7 @@ use crate::{
         offline::{self, Setting},
         prepare::{Prepared, RunSpec},
     },
-    wire::{Settings, anthropic::Anthropic},
+    wire::Settings,
 };
 
 /// Points by which names-only must lie below raw on `selection`.
@@ -130,8 +130,7 @@ pub fn measure(inputs: &Inputs) -> anyhow::Result<Separation> {
     };
     let model = Mock::new(Behaviour::Lexical, &inputs.protocol.mock, &prepared);
     let settings = Settings::of(&inputs.protocol);
-    let setting =
-        Setting { protocol: &inputs.protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings };
+    let setting = Setting::scripted(inputs, &settings);
     let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let mut counts = Counts::default();
     for family in &prepared.families {

@@ -11,6 +11,7 @@ mod explain;
 mod failure;
 mod freeze;
 mod import;
+mod interrupt;
 mod live;
 mod mock_server;
 mod output;

@@ -24,7 +24,8 @@ use super::{
 };
 use crate::{
     arms::Arm,
-    wire::{Request, Settings, Wire},
+    inputs::Inputs,
+    wire::{Request, Settings, Wire, anthropic::Anthropic},
 };
 
 /// A model that answers at once, from the bytes of the request.
@@ -44,6 +45,13 @@ pub struct Setting<'a> {
     pub wire: &'a dyn Wire,
     /// Fixed fields of a request.
     pub settings: &'a Settings,
+}
+
+impl<'a> Setting<'a> {
+    /// Of a run against the scripted model, which is spoken to as Anthropic Messages.
+    pub fn scripted(inputs: &'a Inputs, settings: &'a Settings) -> Self {
+        Self { protocol: &inputs.protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings }
+    }
 }
 
 /// Tasks handed to a worker at a time.

@@ -16,11 +16,7 @@ use super::{
     offline::{self, InProcessModel, Setting},
     prepare::{Prepared, RunSpec, TOOLS},
 };
-use crate::{
-    conclude,
-    inputs::Inputs,
-    wire::{Settings, anthropic::Anthropic},
-};
+use crate::{conclude, inputs::Inputs, wire::Settings};
 
 /// What a pilot runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +72,7 @@ pub fn run(
     let family = family(prepared)?;
     let mut counting = Counting(conclude::accumulator(inputs, prepared, family, &Planned::default())?);
     let settings = Settings::of(protocol);
-    let setting = Setting { protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings };
+    let setting = Setting::scripted(inputs, &settings);
     offline::run(family, setting, model, threads, &AtomicBool::new(false), &mut counting)?;
     estimate(inputs, prepared, &counting.0)
 }
