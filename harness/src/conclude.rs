@@ -264,8 +264,8 @@ pub(crate) fn accumulator(
 ) -> anyhow::Result<Accumulator> {
     let ids: Vec<&str> = family.arms.iter().map(|arm| arm.info().id.0.as_str()).collect();
     let mut spec = match family.kind {
-        FamilyKind::Results => FamilySpec::results(&inputs.protocol, &ids),
-        FamilyKind::Levels | FamilyKind::Products => FamilySpec::levels(&inputs.protocol, &ids),
+        FamilyKind::Results => FamilySpec::results(&inputs.protocol, &ids)?,
+        FamilyKind::Levels | FamilyKind::Products => FamilySpec::levels(&inputs.protocol, &ids)?,
     };
     let shown = Shown::new(prepared, family)?;
     for (arm, spec) in spec.arms.iter_mut().enumerate() {

@@ -11,6 +11,7 @@ use std::{
 };
 
 use bench_mock_model::Behaviour;
+use bench_protocol::controls::NAMES_ONLY;
 use bench_results::record::EpisodeRecord;
 use bench_tasks::{TasksError, task::Stratum};
 use serde::Serialize;
@@ -30,8 +31,6 @@ use crate::{
 
 /// Points by which names-only must lie below raw on `selection`.
 pub const BOUND_POINTS: f64 = 20.0;
-/// The arm without descriptions and schemas.
-const NAMES_ONLY: &str = "names-only";
 
 /// How many episodes were right on each endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use bench_protocol::digest::Digest;
+use bench_protocol::{
+    controls::{NAMES_ONLY, PLANTED_LOSS},
+    digest::Digest,
+};
 use serde_json::json;
 
 use super::{
@@ -22,7 +25,7 @@ const MILLION: u64 = 1_000_000;
 const REJECTION: &str = "error: the call was not carried out";
 
 pub(super) fn names_only_info() -> ArmInfo {
-    ArmInfo::direct("names-only", "control: no descriptions and no schemas; must show damage", &[])
+    ArmInfo::direct(NAMES_ONLY, "control: no descriptions and no schemas; must show damage", &[])
 }
 
 /// names-only.
@@ -44,7 +47,7 @@ fn names_only_blocks(definitions: &Definitions) -> Result<Vec<Block>, ArmError> 
 
 pub(super) fn planted_loss_info() -> ArmInfo {
     ArmInfo::direct(
-        "planted-loss",
+        PLANTED_LOSS,
         "control: raw, every upstream call rejected in a known share of sessions; must not be certified",
         &[Waiver::LargerThanL0, Waiver::Rejects],
     )

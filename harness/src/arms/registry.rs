@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use bench_protocol::controls::{R_AGAIN, R_NO_EXPAND, RAW_AGAIN};
+
 use super::{
     Arm, ArmContext, ArmError, ArmInfo, controls,
     definitions::Definitions,
@@ -25,14 +27,14 @@ fn built_in() -> Vec<(ArmInfo, Build)> {
         (summary::info(), summary::build),
         (lazy::info(false), lazy::build),
         (lazy::info(true), lazy::build_pinned),
-        (raw::info("raw-again", "control: raw a second time, the model's own flip rate"), raw::build),
+        (raw::info(RAW_AGAIN, "control: raw a second time, the model's own flip rate"), raw::build),
         (controls::planted_loss_info(), controls::build_planted_loss),
         (controls::names_only_info(), controls::build_names_only),
         (raw::info("results-raw", "undigested results: the reference of R"), raw::build),
         (digest::info("R", "long text results as digests, the original on request"), digest::build),
-        (digest::info("R-again", "control: R a second time"), digest::build),
+        (digest::info(R_AGAIN, "control: R a second time"), digest::build),
         (
-            digest::info("R-no-expand", "control: R without its way back; must not be certified"),
+            digest::info(R_NO_EXPAND, "control: R without its way back; must not be certified"),
             digest::build_without_expand,
         ),
         (digest::info_over("L2+R", lazy::info(false)), digest::build_over_lazy),
