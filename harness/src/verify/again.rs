@@ -30,7 +30,7 @@ pub struct Rescored {
 /// A record that can no longer be replayed: its responses don't lead through its schedule any more.
 pub fn rescore(reader: &Record, rules: &Inputs, manifest: &Manifest) -> anyhow::Result<Rescored> {
     let own = Inputs::of_record(&reader.inputs())?;
-    let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
+    let spec = RunSpec::of_manifest(manifest);
     let prepared = Prepared::new(&own, &spec)?;
     // Tasks, arms and catalogs stay those of the run; margin, level, guards and floors are the others'.
     let judged = Inputs { protocol: rules.protocol.clone(), protocol_text: rules.protocol_text.clone(), ..own.clone() };

@@ -119,7 +119,7 @@ fn verify_inputs(report: &mut Report, reader: &Record, against: &Against, publis
     report.add("kind", exit::VERIFY_INPUTS, kind::check(manifest, &inputs.protocol, terms.as_ref()));
     report.add("lock", exit::VERIFY_INPUTS, lock(reader, &inputs));
     whose_lock(report, manifest, &inputs.chain, against);
-    let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
+    let spec = RunSpec::of_manifest(manifest);
     let prepared = match Prepared::new(&inputs, &spec) {
         Ok(prepared) => prepared,
         Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}"))),
