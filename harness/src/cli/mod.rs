@@ -75,10 +75,7 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
     let inputs = Inputs::load(&cli.global.overrides())?;
     match &cli.command {
         None if cli.live.live => live::run(&cli.run, &cli.live, &cli.global, &inputs, output),
-        None => match cli.live.stray() {
-            Some(argument) => Err(Failure::usage(format!("{argument} is for live runs: add --live"))),
-            None => check::run(&cli.run, &cli.global, &inputs, output),
-        },
+        None => check::run(&cli.run, &cli.global, &inputs, output),
         Some(Command::Plan(args)) => live::plan(args, &cli.global, &inputs, output),
         Some(Command::Resume(args)) => live::resume(args, output),
         Some(Command::Runs(args)) => live::runs(args, &inputs, output),

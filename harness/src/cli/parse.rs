@@ -33,9 +33,14 @@ fn before_command(command: &Command, matches: &ArgMatches) -> Option<String> {
     before_command(follows, inner)
 }
 
-/// An argument of a live run where there is none.
+/// An argument of a live run where there is none. Without `--live` the two commands that know it ask the scripted model.
 fn only_live(matches: &ArgMatches) -> Option<String> {
-    if matches.subcommand().is_some() || matches.get_flag("live") {
+    let matches = match matches.subcommand() {
+        None => matches,
+        Some(("pilot", pilot)) => pilot,
+        Some(_) => return None,
+    };
+    if matches.get_flag("live") {
         return None;
     }
     let live = LiveArgs::augment_args(Command::new("live"));
@@ -95,8 +100,11 @@ mod tests {
                 _ if arg.get_action().takes_values() => " 1",
                 _ => "",
             };
-            let said = refusal(&format!("bench --{}{value}", arg.get_long().unwrap()));
-            assert!(said.contains(&format!("--{}", arg.get_long().unwrap())) && said.contains("add --live"), "{said}");
+            for command in ["bench", "bench pilot"] {
+                let said = refusal(&format!("{command} --{}{value}", arg.get_long().unwrap()));
+                assert!(said.contains(&format!("--{} ", arg.get_long().unwrap())), "{said}");
+                assert!(said.contains("add --live"), "{said}");
+            }
             tried += 1;
         }
         assert!(tried > 10, "{tried}");
@@ -107,6 +115,8 @@ mod tests {
         for (line, argument) in [
             ("bench --live --budget-usd 2 --mock noisy", "--mock <BEHAVIOUR>"),
             ("bench --live --budget-usd 2 --threads 2", "--threads <N>"),
+            ("bench pilot --live --budget-usd 2 --mock noisy", "--mock <BEHAVIOUR>"),
+            ("bench pilot --live --budget-usd 2 --threads 2", "--threads <N>"),
         ] {
             let said = refusal(line);
             assert!(said.contains(argument) && said.contains("--live"), "{line}: {said}");
@@ -120,6 +130,8 @@ mod tests {
             "bench --mock oracle --threads 2 --arms L2",
             "bench --live --budget-usd 2 --suite results --arms R --tasks 50",
             "bench plan --suite results --arms R",
+            "bench pilot --mock oracle --arms L2",
+            "bench pilot --live --budget-usd 2 --arms L2 --out runs",
             "bench compare --arms L2 --mock oracle",
             "bench tasks --suite results --n 3",
         ] {

@@ -25,7 +25,8 @@ use super::{
 use crate::{
     arms::Arm,
     inputs::Inputs,
-    wire::{Request, Settings, Wire, anthropic::Anthropic},
+    models::SCRIPTED,
+    wire::{Request, Settings, Wire},
 };
 
 /// A model that answers at once, from the bytes of the request.
@@ -48,9 +49,9 @@ pub struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// Of a run against the scripted model, which is spoken to as Anthropic Messages.
+    /// Of a run against the scripted model.
     pub fn scripted(inputs: &'a Inputs, settings: &'a Settings) -> Self {
-        Self { protocol: &inputs.protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings }
+        Self { protocol: &inputs.protocol, catalogs: &inputs.catalogs, wire: SCRIPTED.wire(), settings }
     }
 }
 
@@ -148,7 +149,7 @@ pub fn run_episode(
         let request = Request { settings: setting.settings, system, surface: &surface, entries: episode.entries() };
         setting.wire.encode(&request, body);
         let draw = DrawId { task: task.id().clone(), arm: arm.info().id.0.as_str().into(), turn: episode.turn() };
-        let digest = setting.wire.request_digest(&request, body);
+        let digest = setting.wire.request_digest(&request, body)?;
         let response = model.respond(body, &draw)?;
         let reply = setting
             .wire

@@ -31,7 +31,7 @@ use bench_results::record::{Manifest, Record, RecordError};
 
 pub use again::{Rescored, rescore};
 pub(crate) use index::Index;
-pub(crate) use live::{Live, Stage, replay as replay_live, wire_of};
+pub(crate) use live::{Live, Stage, replay as replay_live};
 use report::Found;
 pub use report::{Check, Outcome, Report};
 pub use shown::{Shown, shown};

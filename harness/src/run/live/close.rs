@@ -71,7 +71,7 @@ pub(crate) fn money(folder: &Path, terms: &Terms) -> anyhow::Result<Money> {
     let prices = folder::prices(folder)?;
     let price = prices.row(&terms.settings.model);
     let price = price.with_context(|| format!("the record's prices have no row for `{}`", terms.settings.model))?;
-    Ok(Money::new(price.clone(), &terms.wire, &terms.settings))
+    Ok(Money::new(price.clone(), terms.wire, &terms.settings))
 }
 
 /// What a live record says beside its episodes.

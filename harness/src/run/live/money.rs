@@ -6,6 +6,7 @@ use bench_results::record::Usage;
 
 use crate::{
     meter,
+    models::Provider,
     wire::{Entry, Request, Settings},
 };
 
@@ -17,9 +18,9 @@ pub struct Money {
 }
 
 impl Money {
-    /// The money of a run that speaks this wire format with these settings.
-    pub fn new(price: Price, wire: &str, settings: &Settings) -> Self {
-        Self { price, writes: CacheWrites::of(wire, &settings.cache) }
+    /// The money of a run that asks this provider with these settings.
+    pub fn new(price: Price, provider: Provider, settings: &Settings) -> Self {
+        Self { price, writes: CacheWrites::of(provider.caches_unasked(), &settings.cache) }
     }
 
     /// The price row.
