@@ -11,7 +11,7 @@ use crate::{
     conclude::{Facts, Judge},
     inputs::Inputs,
     run::{
-        live::{close, folder},
+        live::{folder, money},
         prepare::{Prepared, RunSpec},
     },
 };
@@ -46,7 +46,7 @@ pub fn rescore(reader: &Record, rules: &Inputs, manifest: &Manifest) -> anyhow::
             let family = prepared.families.first().context("the manifest names no suite")?;
             let planned = terms.planned(&own, family);
             let mut judge = Judge::of_planned(&judged, &prepared, &planned)?;
-            let money = close::money(reader.folder(), &terms)?;
+            let money = money::of_record(reader.folder(), &terms)?;
             let index = Index::of(reader.folder()).map_err(anyhow::Error::msg)?;
             let live = Live {
                 reader,
@@ -60,7 +60,10 @@ pub fn rescore(reader: &Record, rules: &Inputs, manifest: &Manifest) -> anyhow::
             };
             let replayed = replay_live(&live, &mut judge, &mut |_: EpisodeRecord| {});
             replayed.schedule.map_err(anyhow::Error::msg).context("its schedule")?;
-            (judge.conclude(manifest, &close::facts(manifest, &terms, &index))?.certificate, replayed.episodes)
+            (
+                judge.conclude(manifest, &money::facts(manifest, &terms, index.books, &index.digest))?.certificate,
+                replayed.episodes,
+            )
         }
     };
     let changed = changed.map_or_else(|differences| differences, |_| "none".to_owned());

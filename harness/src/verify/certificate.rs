@@ -9,7 +9,7 @@ use bench_results::{
     record::Record,
 };
 
-use super::report::Found;
+use crate::checks::Found;
 use crate::conclude::{Facts, Judge};
 
 /// Recomputes the certificate; hands it back beside the finding. The error says whether another version of this program

@@ -4,7 +4,7 @@ use bench_mock_model::Behaviour;
 use bench_protocol::spec::Protocol;
 use bench_results::record::{Manifest, RunKind};
 
-use super::report::Found;
+use crate::checks::Found;
 use crate::{
     models::BaseUrl,
     plan,

@@ -22,7 +22,7 @@ use crate::{
     models::{BaseUrl, connect, identity},
     run::{
         live::{
-            close, folder, overrun,
+            folder, money, overrun,
             remake::{self, RemakeError, Resumed},
             terms::{self, Terms},
         },
@@ -59,7 +59,7 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
             ),
         ));
     }
-    let money = close::money(&folder, &terms).map_err(malformed)?;
+    let money = money::of_record(&folder, &terms).map_err(malformed)?;
     let base = BaseUrl::parse(&terms.base_url).map_err(|error| Failure::new(exit::INPUT, error))?;
     let provider = terms.wire;
     let (key, _) = key(terms.key_variable.as_deref(), args.api_key_file.as_deref(), provider, &base)?;

@@ -17,10 +17,11 @@ use self::{
 };
 use super::{failure::Failure, output::Output, publish::record::find};
 use crate::{
+    checks::{Check, Outcome},
     exit,
     inputs::Inputs,
     run::prepare::{Prepared, RunSpec},
-    verify::{Against, Check, Outcome, verify},
+    verify::{Against, verify},
 };
 
 /// The formats.
