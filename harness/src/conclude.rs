@@ -27,6 +27,7 @@ use crate::{
     arms::{Arm, Scope, names::Place},
     inputs::Inputs,
     locking::surface_digest,
+    models::Provider,
     run::{
         family::{AnyTask, Family, TaskSource},
         live::schedule::{Order, Planned},
@@ -209,8 +210,12 @@ pub(crate) fn model_of(manifest: &Manifest, protocol: &Protocol, settings: Optio
         asked: model.asked.clone(),
         returned: model.returned.clone(),
         host: model.host.clone(),
-        api_version: (manifest.kind == RunKind::Live && model.provider == "anthropic")
-            .then(|| protocol.model.api_version.clone()),
+        // A scripted model is nobody's, and has no version.
+        api_version: Provider::of(&model.provider)
+            .ok()
+            .filter(|_| manifest.kind == RunKind::Live)
+            .and_then(|provider| provider.api_version(protocol))
+            .map(str::to_owned),
         sampling: settings.map_or_else(|| sampling(&Settings::of(protocol)), sampling),
         days: days(manifest),
         prices: manifest.prices.clone(),
@@ -264,8 +269,8 @@ pub(crate) fn accumulator(
 ) -> anyhow::Result<Accumulator> {
     let ids: Vec<&str> = family.arms.iter().map(|arm| arm.info().id.0.as_str()).collect();
     let mut spec = match family.kind {
-        FamilyKind::Results => FamilySpec::results(&inputs.protocol, &ids),
-        FamilyKind::Levels | FamilyKind::Products => FamilySpec::levels(&inputs.protocol, &ids),
+        FamilyKind::Results => FamilySpec::results(&inputs.protocol, &ids)?,
+        FamilyKind::Levels | FamilyKind::Products => FamilySpec::levels(&inputs.protocol, &ids)?,
     };
     let shown = Shown::new(prepared, family)?;
     for (arm, spec) in spec.arms.iter_mut().enumerate() {

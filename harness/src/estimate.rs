@@ -331,7 +331,8 @@ mod tests {
         let id = &inputs.protocol.model.id;
         let capability = Capabilities::built_in().unwrap().find(Provider::Anthropic, &base, id).unwrap();
         let settings = capability.settings(&inputs.protocol);
-        let money = Money::new(PriceTable::built_in().unwrap().row(id).unwrap().clone(), "anthropic", &settings);
+        let money =
+            Money::new(PriceTable::built_in().unwrap().row(id).unwrap().clone(), Provider::Anthropic, &settings);
         let pricing = Pricing { money: &money, settings: &settings, wire: &Anthropic, row: &capability.row };
         estimate(&inputs, &prepared, &Planned::default(), pricing).unwrap()
     }

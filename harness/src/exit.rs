@@ -1,5 +1,7 @@
 //! Exit codes, documented and stable.
 
+use bench_protocol::verdict::Status;
+
 /// Complete, and the controls behaved; with `--require`: certified.
 pub const OK: u8 = 0;
 /// Usage, or refused before any call.
@@ -46,3 +48,13 @@ pub const VERIFY_VERSION: u8 = 49;
 pub const BUG: u8 = 70;
 /// Interrupted.
 pub const INTERRUPTED: u8 = 130;
+
+/// The code of what was said of a required arm; [`NO_VERDICT`] where nothing was.
+pub fn of_status(status: Option<Status>) -> u8 {
+    match status {
+        Some(Status::Certified) => OK,
+        Some(Status::Failed) => FAILED,
+        Some(Status::Inconclusive) => INCONCLUSIVE,
+        _ => NO_VERDICT,
+    }
+}

@@ -11,6 +11,7 @@ use std::{
 };
 
 use bench_mock_model::Behaviour;
+use bench_protocol::controls::NAMES_ONLY;
 use bench_results::record::EpisodeRecord;
 use bench_tasks::{TasksError, task::Stratum};
 use serde::Serialize;
@@ -25,13 +26,11 @@ use crate::{
         offline::{self, Setting},
         prepare::{Prepared, RunSpec},
     },
-    wire::{Settings, anthropic::Anthropic},
+    wire::Settings,
 };
 
 /// Points by which names-only must lie below raw on `selection`.
 pub const BOUND_POINTS: f64 = 20.0;
-/// The arm without descriptions and schemas.
-const NAMES_ONLY: &str = "names-only";
 
 /// How many episodes were right on each endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -130,8 +129,7 @@ pub fn measure(inputs: &Inputs) -> anyhow::Result<Separation> {
     };
     let model = Mock::new(Behaviour::Lexical, &inputs.protocol.mock, &prepared);
     let settings = Settings::of(&inputs.protocol);
-    let setting =
-        Setting { protocol: &inputs.protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings };
+    let setting = Setting::scripted(inputs, &settings);
     let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let mut counts = Counts::default();
     for family in &prepared.families {

@@ -2,6 +2,7 @@
 //!
 //! Everything here is pure: no clock, no network, no environment, no global random.
 
+pub mod controls;
 pub mod digest;
 mod error;
 pub mod lock;

@@ -1,6 +1,7 @@
 //! What a person reads at the end: one table that fits 100 columns, then a sentence per verdict. From a certificate alone,
 //! so that a published one prints the same.
 
+pub mod cell;
 pub mod grid;
 mod rows;
 mod sentence;
@@ -9,7 +10,8 @@ use bench_protocol::verdict::FamilyKind;
 
 use crate::certificate::Certificate;
 
-pub(crate) use rows::{control_word, group, signed, status_word};
+pub(crate) use cell::{group, signed, status_word};
+pub(crate) use rows::control_word;
 pub use sentence::{EXPLORATORY_CERTIFIES_NOTHING, MOCK_IS_NO_EVIDENCE, caution, sentences};
 
 /// Widest line, in characters.

@@ -127,13 +127,35 @@ pub struct Frame {
     pub line: usize,
 }
 
-/// One intent file, as read.
+/// One intent file, or one file of matcher tables, as read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IntentFile {
     /// File name.
     pub name: Arc<str>,
     /// Its text.
     pub text: Arc<str>,
+}
+
+impl IntentFile {
+    /// The files of a list of names and texts, as build scripts write it.
+    pub(crate) fn embedded(files: &[(&str, &str)]) -> Vec<Self> {
+        files.iter().map(|(name, text)| Self { name: (*name).into(), text: (*text).into() }).collect()
+    }
+
+    /// Every `*.toml` of a folder, in no particular order.
+    pub(crate) fn of_folder(folder: &Path) -> Result<Vec<Self>, TasksError> {
+        let read_error = |path: &Path, source| TasksError::Read { path: path.to_owned(), source };
+        let mut files = Vec::new();
+        for entry in fs::read_dir(folder).map_err(|source| read_error(folder, source))? {
+            let path = entry.map_err(|source| read_error(folder, source))?.path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                let text = fs::read_to_string(&path).map_err(|source| read_error(&path, source))?;
+                files.push(Self { name: name.into(), text: text.into() });
+            }
+        }
+        Ok(files)
+    }
 }
 
 /// All intents: files merged in name order.
@@ -152,9 +174,7 @@ const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/intents.rs
 impl Intents {
     /// The intents that are compiled into this crate.
     pub fn embedded() -> Self {
-        Self::from_files(
-            EMBEDDED.iter().map(|(name, text)| IntentFile { name: (*name).into(), text: (*text).into() }).collect(),
-        )
+        Self::from_files(IntentFile::embedded(EMBEDDED))
     }
 
     /// Reads every `*.toml` of `folder`.
@@ -162,17 +182,7 @@ impl Intents {
     /// # Errors
     /// Only if the folder or a file cannot be read; what is wrong inside is in [`Intents::problems`].
     pub fn load(folder: &Path) -> Result<Self, TasksError> {
-        let read_error = |path: &Path, source| TasksError::Read { path: path.to_owned(), source };
-        let mut files = Vec::new();
-        for entry in fs::read_dir(folder).map_err(|source| read_error(folder, source))? {
-            let path = entry.map_err(|source| read_error(folder, source))?.path();
-            if path.extension().is_some_and(|extension| extension == "toml") {
-                let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-                let text = fs::read_to_string(&path).map_err(|source| read_error(&path, source))?;
-                files.push(IntentFile { name: name.into(), text: text.into() });
-            }
-        }
-        Ok(Self::from_files(files))
+        Ok(Self::from_files(IntentFile::of_folder(folder)?))
     }
 
     /// Reads intent files from memory, in any order.

@@ -9,7 +9,7 @@ mod judge;
 mod raw;
 mod variant;
 
-use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use serde::Serialize;
 use serde_json::Map;
@@ -67,9 +67,7 @@ const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/matchers.r
 impl MatcherTables {
     /// The tables that are compiled into this crate.
     pub fn embedded() -> Self {
-        Self::from_files(
-            EMBEDDED.iter().map(|(name, text)| IntentFile { name: (*name).into(), text: (*text).into() }).collect(),
-        )
+        Self::from_files(IntentFile::embedded(EMBEDDED))
     }
 
     /// Reads every `*.toml` of `folder`.
@@ -77,17 +75,7 @@ impl MatcherTables {
     /// # Errors
     /// Only if the folder or a file cannot be read; what is wrong inside is found by [`prove`].
     pub fn load(folder: &Path) -> Result<Self, TasksError> {
-        let read_error = |path: &Path, source| TasksError::Read { path: path.to_owned(), source };
-        let mut files = Vec::new();
-        for entry in fs::read_dir(folder).map_err(|source| read_error(folder, source))? {
-            let path = entry.map_err(|source| read_error(folder, source))?.path();
-            if path.extension().is_some_and(|extension| extension == "toml") {
-                let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-                let text = fs::read_to_string(&path).map_err(|source| read_error(&path, source))?;
-                files.push(IntentFile { name: name.into(), text: text.into() });
-            }
-        }
-        Ok(Self::from_files(files))
+        Ok(Self::from_files(IntentFile::of_folder(folder)?))
     }
 
     /// Whether there is nothing to prove.

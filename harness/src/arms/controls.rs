@@ -2,13 +2,18 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use bench_protocol::digest::Digest;
+use bench_protocol::{
+    controls::{NAMES_ONLY, PLANTED_LOSS},
+    digest::Digest,
+};
 use serde_json::json;
 
 use super::{
     Arm, ArmError, ArmInfo, ArmSession, CallOutcome, Scope, ToolCall, Waiver,
+    block::Block,
     definitions::{Definitions, shown},
-    level::{Block, LevelArm, LevelSession},
+    level::{LevelArm, LevelSession},
+    materials::Materials,
     names::Place,
     raw,
 };
@@ -20,11 +25,17 @@ const MILLION: u64 = 1_000_000;
 const REJECTION: &str = "error: the call was not carried out";
 
 pub(super) fn names_only_info() -> ArmInfo {
-    ArmInfo::direct("names-only", "control: no descriptions and no schemas; must show damage", &[])
+    ArmInfo::direct(NAMES_ONLY, "control: no descriptions and no schemas; must show damage", &[])
+}
+
+/// names-only.
+pub(super) fn build_names_only(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError> {
+    let definitions = materials.definitions();
+    Ok(Arc::new(LevelArm::direct(info, Arc::clone(definitions), names_only_blocks(definitions)?)))
 }
 
 /// Every server's tools without description and schema.
-pub(super) fn names_only_blocks(definitions: &Definitions) -> Result<Vec<Block>, ArmError> {
+fn names_only_blocks(definitions: &Definitions) -> Result<Vec<Block>, ArmError> {
     let schema = json!({ "type": "object" });
     let block = |server: usize| {
         let tools = 0..definitions.servers[server].tools.len();
@@ -36,14 +47,20 @@ pub(super) fn names_only_blocks(definitions: &Definitions) -> Result<Vec<Block>,
 
 pub(super) fn planted_loss_info() -> ArmInfo {
     ArmInfo::direct(
-        "planted-loss",
+        PLANTED_LOSS,
         "control: raw, every upstream call rejected in a known share of sessions; must not be certified",
         &[Waiver::LargerThanL0, Waiver::Rejects],
     )
 }
 
+/// planted-loss.
+pub(super) fn build_planted_loss(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError> {
+    let context = materials.context();
+    Ok(Arc::new(PlantedLoss::new(info, Arc::clone(materials.definitions()), context.seed, context.planted_loss_ppm)))
+}
+
 /// Raw's surface; in a share of the sessions every upstream call is rejected.
-pub(super) struct PlantedLoss {
+struct PlantedLoss {
     base: LevelArm,
     seed: [u8; 32],
     ppm: u32,
@@ -51,9 +68,9 @@ pub(super) struct PlantedLoss {
 
 impl PlantedLoss {
     /// The control with this seed and share, in parts per million.
-    pub(super) fn new(definitions: Arc<Definitions>, seed: [u8; 32], ppm: u32) -> Self {
+    fn new(info: ArmInfo, definitions: Arc<Definitions>, seed: [u8; 32], ppm: u32) -> Self {
         let blocks = raw::blocks(&definitions);
-        Self { base: LevelArm::direct(planted_loss_info(), definitions, blocks), seed, ppm }
+        Self { base: LevelArm::direct(info, definitions, blocks), seed, ppm }
     }
 }
 
@@ -121,7 +138,7 @@ mod tests {
         let mut context = context();
         context.planted_loss_ppm = ppm;
         let definitions = Arc::new(Definitions::new(&context.catalogs).unwrap());
-        let arm = PlantedLoss::new(definitions, context.seed, ppm);
+        let arm = PlantedLoss::new(planted_loss_info(), definitions, context.seed, ppm);
         (0..20_000)
             .filter(|n| {
                 let mut session = arm.open(Scope::Catalogs).unwrap();
@@ -142,7 +159,7 @@ mod tests {
     fn the_first_upstream_call_decides_for_the_whole_session() {
         let context = context();
         let definitions = Arc::new(Definitions::new(&context.catalogs).unwrap());
-        let arm = PlantedLoss::new(definitions, context.seed, 500_000);
+        let arm = PlantedLoss::new(planted_loss_info(), definitions, context.seed, 500_000);
         let is_rejected = |session: &mut Box<dyn ArmSession>, n: u32| {
             matches!(session.call(&call("git__git_log", json!({ "n": n }))), CallOutcome::Rejected { .. })
         };

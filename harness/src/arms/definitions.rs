@@ -5,9 +5,9 @@ use std::{collections::HashMap, sync::Arc};
 use bench_tasks::catalog::{Catalog, Catalogs, ToolDef};
 
 use super::{
-    ArmError, lossless,
+    ArmError,
     names::{Named, Names, Place},
-    similar,
+    similar, tidy,
 };
 use crate::surface::ShownTool;
 
@@ -91,8 +91,8 @@ impl Server {
         for (position, upstream) in catalog.tools.iter().enumerate() {
             let name = names.tool(Place { server: index, tool: position });
             let raw = shown(name, upstream.description.clone(), &upstream.input_schema)?;
-            let description = upstream.description.as_deref().and_then(lossless::description);
-            let schema = lossless::schema(&upstream.input_schema, &upstream.name, &lossless::tidy);
+            let description = upstream.description.as_deref().and_then(tidy::description);
+            let schema = tidy::schema(&upstream.input_schema, &upstream.name, &tidy::tidy);
             let lossless = shown(name, description, &schema)?;
             let lossless = if lossless.json() == raw.json() { Arc::clone(&raw) } else { lossless };
             tools.push(Tool { upstream: Arc::clone(upstream), raw, lossless });

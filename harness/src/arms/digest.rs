@@ -10,10 +10,13 @@ use bench_tasks::result::{Content, ToolResult};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Affordance, Arm, ArmError, ArmInfo, ArmSession, CallOutcome, LEVELS_SOURCE, Scope, ToolCall, Waiver, columnar,
+    Affordance, Arm, ArmError, ArmId, ArmInfo, ArmSession, CallOutcome, LEVELS_SOURCE, Scope, ToolCall, Waiver,
+    block::Block,
+    columnar,
     definitions::{Definitions, shown},
-    keep,
-    level::{Block, LevelArm, LevelSession},
+    keep, lazy,
+    level::{LevelArm, LevelSession},
+    materials::Materials,
     names::{MetaKind, Named},
     raw,
 };
@@ -31,20 +34,54 @@ const HANDLE_DIGITS: usize = 8;
 /// Argument of the expand meta tool.
 const HANDLE: &str = "handle";
 
-/// Info of an arm with digested results.
-pub(super) fn info(id: &str, summary: &'static str, waivers: &'static [Waiver]) -> ArmInfo {
-    ArmInfo { affordance: Affordance::Digest, source: LEVELS_SOURCE, ..ArmInfo::direct(id, summary, waivers) }
+/// Info of an arm with digested results. It waives what raw does: its list is raw's, and one tool more per server.
+pub(super) fn info(id: &str, summary: &'static str) -> ArmInfo {
+    let direct = ArmInfo::direct(id, summary, &[Waiver::LargerThanL0]);
+    ArmInfo { affordance: Affordance::Digest, source: LEVELS_SOURCE, ..direct }
+}
+
+/// Info of R on top of a level.
+pub(super) fn info_over(id: &str, level: ArmInfo) -> ArmInfo {
+    ArmInfo {
+        id: ArmId(id.to_owned()),
+        summary: "R on top of the level: lazy definitions and digested results",
+        waivers: &[Waiver::LargerThanL0, Waiver::Order],
+        ..level
+    }
+}
+
+/// R.
+pub(super) fn build(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError> {
+    Ok(Arc::new(DigestArm::new(info, Arc::clone(materials.definitions()), true)?))
+}
+
+/// R without its way back.
+pub(super) fn build_without_expand(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError> {
+    Ok(Arc::new(DigestArm::new(info, Arc::clone(materials.definitions()), false)?))
+}
+
+/// R on top of L2.
+pub(super) fn build_over_lazy(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError> {
+    let definitions = materials.definitions();
+    Ok(Arc::new(DigestArm::over(info, Arc::clone(definitions), lazy::blocks(definitions)?)?))
+}
+
+/// R on top of L3.
+pub(super) fn build_over_pinned(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError> {
+    let definitions = materials.definitions();
+    let blocks = lazy::pinned_blocks(definitions, materials.context())?;
+    Ok(Arc::new(DigestArm::over(info, Arc::clone(definitions), blocks)?))
 }
 
 /// R, or R without its way back.
-pub(super) struct DigestArm {
+struct DigestArm {
     base: LevelArm,
     expands: bool,
 }
 
 impl DigestArm {
     /// R on top of a level: its blocks, with an expand tool in each.
-    pub(super) fn over(
+    fn over(
         info: ArmInfo,
         definitions: Arc<Definitions>,
         (mut blocks, fallbacks): (Vec<Block>, BTreeMap<String, String>),
@@ -56,7 +93,7 @@ impl DigestArm {
     }
 
     /// The arm; without `expands` nothing leads back to an original.
-    pub(super) fn new(info: ArmInfo, definitions: Arc<Definitions>, expands: bool) -> Result<Self, ArmError> {
+    fn new(info: ArmInfo, definitions: Arc<Definitions>, expands: bool) -> Result<Self, ArmError> {
         let mut blocks = raw::blocks(&definitions);
         if expands {
             for (server, block) in blocks.iter_mut().enumerate() {

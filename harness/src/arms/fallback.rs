@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{ArmError, definitions::Definitions, level::Block, lossless};
+use super::{ArmError, block::Block, definitions::Definitions};
 use crate::surface::ShownTool;
 
 /// Builds every server's block by `build`, and takes its L0 block where that is not larger in o200k tokens of what the
@@ -19,7 +19,7 @@ pub(super) fn never_larger(
     let mut fallbacks = BTreeMap::new();
     for (server, own) in definitions.servers.iter().enumerate() {
         let asked = build(definitions, server)?;
-        let lossless = lossless::block(definitions, server);
+        let lossless = Block::lossless(definitions, server);
         blocks.push(match excess(&asked.shown, &lossless.shown) {
             None => asked,
             Some(tokens) => {

@@ -4,27 +4,23 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
     sync::Arc,
 };
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::{
-    Affordance, ArmContext, ArmError, ArmInfo, LEVELS_SOURCE, Waiver,
+    Affordance, Arm, ArmContext, ArmError, ArmInfo, LEVELS_SOURCE, Waiver,
+    block::Block,
     definitions::{Definitions, Server, shown},
     fallback,
-    level::Block,
-    lossless,
-    names::{MetaKind, Place},
+    level::LevelArm,
+    materials::Materials,
+    names::MetaKind,
+    schema_tool::{ARGUMENTS, TOOL_NAME, schema_meta, signature},
     sentences,
 };
 use crate::surface::ShownTool;
-
-/// Argument of the meta tools that names a tool.
-pub(super) const TOOL_NAME: &str = "tool_name";
-/// Argument of the invoke meta tool that holds the tool's arguments.
-pub(super) const ARGUMENTS: &str = "arguments";
 
 pub(super) fn info(pinned: bool) -> ArmInfo {
     let (id, summary, waivers): (_, _, &[Waiver]) = if pinned {
@@ -38,6 +34,18 @@ pub(super) fn info(pinned: bool) -> ArmInfo {
         source: LEVELS_SOURCE,
         ..ArmInfo::direct(id, summary, waivers)
     }
+}
+
+/// L2.
+pub(super) fn build(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError> {
+    let (blocks, fallbacks) = blocks(materials.definitions())?;
+    Ok(Arc::new(LevelArm::new(info, Arc::clone(materials.definitions()), blocks, fallbacks)))
+}
+
+/// L3.
+pub(super) fn build_pinned(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError> {
+    let (blocks, fallbacks) = pinned_blocks(materials.definitions(), materials.context())?;
+    Ok(Arc::new(LevelArm::new(info, Arc::clone(materials.definitions()), blocks, fallbacks)))
 }
 
 /// Every server's L2 block, and why some are shown at L0.
@@ -106,13 +114,6 @@ pub(super) fn index_lines(server: &Server, text: &mut String) {
     }
 }
 
-/// A schema meta tool of this name and description.
-pub(super) fn schema_meta(name: &str, description: String) -> Result<Arc<ShownTool>, ArmError> {
-    let schema =
-        json!({ "type": "object", "properties": { TOOL_NAME: { "type": "string" } }, "required": [TOOL_NAME] });
-    shown(name, Some(description), &schema)
-}
-
 fn invoke_meta(definitions: &Definitions, server: usize) -> Result<Arc<ShownTool>, ArmError> {
     let description = format!(
         "Calls a tool of the `{}` server by its tool_name. Only for a tool whose definition you have and that is not \
@@ -127,48 +128,10 @@ fn invoke_meta(definitions: &Definitions, server: usize) -> Result<Arc<ShownTool
     shown(definitions.names.meta(server, MetaKind::Invoke), Some(description), &schema)
 }
 
-/// `name(required, optional?)`: arguments in the schema's order, then required ones that it does not describe.
-fn signature(name: &str, schema: &Value) -> String {
-    let empty = Map::new();
-    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-    let required: Vec<&str> =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-    let described =
-        properties.keys().map(|key| if required.contains(&key.as_str()) { key.clone() } else { format!("{key}?") });
-    let undescribed = required.iter().filter(|key| !properties.contains_key(**key)).map(|&key| key.to_owned());
-    format!("{name}({})", described.chain(undescribed).collect::<Vec<_>>().join(", "))
-}
-
 /// The first sentence on one line.
 fn purpose(description: &str) -> Option<String> {
     let first = sentences::split(description).into_iter().next()?;
     Some(first.split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
-/// What a schema meta tool answers: signature, the full L0 description, the L0 schema, and (where the tool has joined
-/// the list) under which name.
-pub(super) fn schema_text(definitions: &Definitions, place: Place, unlocked: bool) -> String {
-    let tool = definitions.tool(place);
-    let upstream = &tool.upstream;
-    let mut text = signature(&upstream.name, &upstream.input_schema);
-    if let Some(description) = upstream.description.as_deref().and_then(lossless::description) {
-        text.push_str(": ");
-        text.push_str(&description);
-    }
-    text.push_str("\n\n");
-    text.push_str(tool.lossless.schema().get());
-    if unlocked {
-        let name = definitions.names.tool(place);
-        let invoke = definitions.names.meta(place.server, MetaKind::Invoke);
-        // Writing to a `String` cannot fail.
-        let _ = write!(
-            text,
-            "\n\n`{name}` is among your tools now: call it directly. If you do not see it, call `{invoke}` with tool_name \
-             `{}`.",
-            upstream.name
-        );
-    }
-    text
 }
 
 #[cfg(test)]

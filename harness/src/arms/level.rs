@@ -11,32 +11,15 @@ use serde_json::{Map, Value};
 
 use super::{
     Arm, ArmError, ArmInfo, ArmSession, CallOutcome, Scope, ToolCall,
+    block::Block,
     definitions::Definitions,
-    lazy,
     names::{MetaKind, Named, Place},
+    schema_tool::{self, ARGUMENTS, TOOL_NAME},
 };
-use crate::surface::{ShownTool, Surface};
+use crate::surface::Surface;
 
 /// Surfaces with unlocked tools that an arm keeps at most; single-call sessions unlock one tool, so few come up.
 const MAX_SURFACES: usize = 512;
-
-/// One server's part of a surface at the start of a session.
-#[derive(Debug, Default)]
-pub(super) struct Block {
-    /// What is shown, in order, meta tools included.
-    pub shown: Vec<Arc<ShownTool>>,
-    /// Upstream tools that are not shown at first, by index; sorted.
-    pub hidden: Vec<usize>,
-    /// The meta tools among those shown.
-    pub metas: Vec<MetaKind>,
-}
-
-impl Block {
-    /// A list of all upstream tools and nothing else.
-    pub(super) fn direct(shown: Vec<Arc<ShownTool>>) -> Self {
-        Self { shown, ..Self::default() }
-    }
-}
 
 /// An arm made of one block per server.
 pub(super) struct LevelArm {
@@ -208,8 +191,8 @@ impl LevelSession {
 
     /// The tool that a meta tool of this server is asked about, or what to answer.
     fn asked_for(&self, server: usize, arguments: &Map<String, Value>) -> Result<Place, String> {
-        let Some(name) = arguments.get(lazy::TOOL_NAME).and_then(Value::as_str) else {
-            return Err(format!("error: `{}` must be the name of a tool", lazy::TOOL_NAME));
+        let Some(name) = arguments.get(TOOL_NAME).and_then(Value::as_str) else {
+            return Err(format!("error: `{}` must be the name of a tool", TOOL_NAME));
         };
         self.inner.definitions.on_server(server, name)
     }
@@ -237,12 +220,12 @@ impl ArmSession for LevelSession {
                 };
                 if kind == MetaKind::Invoke {
                     // As the described proxy does it: whatever is no object reaches the server as no arguments.
-                    let arguments = call.arguments.get(lazy::ARGUMENTS).and_then(Value::as_object).cloned();
+                    let arguments = call.arguments.get(ARGUMENTS).and_then(Value::as_object).cloned();
                     return self.forward(place, arguments.unwrap_or_default(), true);
                 }
                 let surface_changed = self.unlock(place);
                 let unlocked = self.inner.hides(place);
-                let reply = lazy::schema_text(&self.inner.definitions, place, unlocked);
+                let reply = schema_tool::schema_text(&self.inner.definitions, place, unlocked);
                 CallOutcome::Meta { reply, is_error: false, surface_changed }
             }
             _ => CallOutcome::Rejected { reply: unknown(&call.name) },

@@ -1,5 +1,6 @@
 //! Arms: the ways to present the catalogs to a model. Nothing here is async, and nothing sees an utterance or a gold.
 
+mod block;
 mod columnar;
 pub mod contract;
 mod controls;
@@ -13,13 +14,19 @@ mod keep;
 mod lazy;
 mod level;
 mod lossless;
+mod materials;
 pub mod names;
 pub mod peers;
 mod raw;
 pub mod registry;
+mod schema_tool;
 mod sentences;
 mod similar;
+mod space;
 mod summary;
+mod tidy;
+
+pub use materials::Materials;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -97,7 +104,7 @@ pub enum CallOutcome {
     },
 }
 
-/// What kind of surface an arm shows; the scripted model's generic policy and `bench arms` go by it.
+/// What kind of surface an arm shows; `bench arms` prints it. The scripted model does not see it: it reads what is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Affordance {

@@ -1,73 +1,47 @@
 //! The built-in arms by name.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
+
+use bench_protocol::controls::{R_AGAIN, R_NO_EXPAND, RAW_AGAIN};
 
 use super::{
-    Arm, ArmContext, ArmError, ArmId, ArmInfo, Waiver,
-    controls::{self, PlantedLoss},
+    Arm, ArmContext, ArmError, ArmInfo, controls,
     definitions::Definitions,
-    digest::{self, DigestArm},
+    digest,
     embed::Embedder,
-    lazy,
-    level::LevelArm,
-    lossless,
-    peers::{self, Materials},
-    raw, summary,
+    lazy, lossless,
+    materials::{Build, Materials},
+    peers, raw, summary,
 };
 
 /// The built-in arms; any number of them share one set of definitions.
 pub struct Registry {
-    context: ArmContext,
-    definitions: Arc<Definitions>,
     materials: Materials,
 }
 
-/// What there is to build.
-#[derive(Clone, Copy)]
-enum Kind {
-    Raw,
-    Lossless,
-    Summary,
-    Lazy { pinned: bool },
-    PlantedLoss,
-    NamesOnly,
-    Digest { expands: bool },
-    Stacked { pinned: bool },
-    Peer(peers::Build),
-}
-
-/// What R and its repetition waive: their list is raw's, and one tool more per server.
-const R_WAIVERS: &[Waiver] = &[Waiver::LargerThanL0];
-
-fn built_in() -> Vec<(ArmInfo, Kind)> {
-    let r = |id, summary| digest::info(id, summary, R_WAIVERS);
-    let own = vec![
-        (raw::info("raw", "the captured definitions, unchanged: the reference"), Kind::Raw),
-        (lossless::info(), Kind::Lossless),
-        (summary::info(), Kind::Summary),
-        (lazy::info(false), Kind::Lazy { pinned: false }),
-        (lazy::info(true), Kind::Lazy { pinned: true }),
-        (raw::info("raw-again", "control: raw a second time, the model's own flip rate"), Kind::Raw),
-        (controls::planted_loss_info(), Kind::PlantedLoss),
-        (controls::names_only_info(), Kind::NamesOnly),
-        (raw::info("results-raw", "undigested results: the reference of R"), Kind::Raw),
-        (r("R", "long text results as digests, the original on request"), Kind::Digest { expands: true }),
-        (r("R-again", "control: R a second time"), Kind::Digest { expands: true }),
-        (r("R-no-expand", "control: R without its way back; must not be certified"), Kind::Digest { expands: false }),
-        (stacked("L2+R", &lazy::info(false)), Kind::Stacked { pinned: false }),
-        (stacked("L3+R", &lazy::info(true)), Kind::Stacked { pinned: true }),
+/// Every arm that needs no embedder, in the order in which they are printed.
+fn built_in() -> Vec<(ArmInfo, Build)> {
+    let mut arms: Vec<(ArmInfo, Build)> = vec![
+        (raw::info("raw", "the captured definitions, unchanged: the reference"), raw::build),
+        (lossless::info(), lossless::build),
+        (summary::info(), summary::build),
+        (lazy::info(false), lazy::build),
+        (lazy::info(true), lazy::build_pinned),
+        (raw::info(RAW_AGAIN, "control: raw a second time, the model's own flip rate"), raw::build),
+        (controls::planted_loss_info(), controls::build_planted_loss),
+        (controls::names_only_info(), controls::build_names_only),
+        (raw::info("results-raw", "undigested results: the reference of R"), raw::build),
+        (digest::info("R", "long text results as digests, the original on request"), digest::build),
+        (digest::info(R_AGAIN, "control: R a second time"), digest::build),
+        (
+            digest::info(R_NO_EXPAND, "control: R without its way back; must not be certified"),
+            digest::build_without_expand,
+        ),
+        (digest::info_over("L2+R", lazy::info(false)), digest::build_over_lazy),
+        (digest::info_over("L3+R", lazy::info(true)), digest::build_over_pinned),
     ];
-    own.into_iter().chain(peers::all().into_iter().map(|(info, build)| (info, Kind::Peer(build)))).collect()
-}
-
-/// R on top of a level.
-fn stacked(id: &str, level: &ArmInfo) -> ArmInfo {
-    ArmInfo {
-        id: ArmId(id.to_owned()),
-        summary: "R on top of the level: lazy definitions and digested results",
-        waivers: &[Waiver::LargerThanL0, Waiver::Order],
-        ..level.clone()
-    }
+    arms.extend(peers::all());
+    arms
 }
 
 /// What every built-in arm says of itself, in the order in which they are printed.
@@ -89,8 +63,7 @@ impl Registry {
     /// Builds what the arms share.
     pub fn new(context: &ArmContext) -> Result<Self, ArmError> {
         let definitions = Arc::new(Definitions::new(&context.catalogs)?);
-        let materials = Materials::new(Arc::clone(&definitions), context.clone());
-        Ok(Self { context: context.clone(), definitions, materials })
+        Ok(Self { materials: Materials::new(definitions, context.clone()) })
     }
 
     /// The same with an embedder, for the arms that need one.
@@ -113,46 +86,17 @@ impl Registry {
 
     /// What the arms are built from.
     pub fn definitions(&self) -> &Arc<Definitions> {
-        &self.definitions
+        self.materials.definitions()
     }
 
     /// Builds the arm of this name.
     pub fn build(&self, id: &str) -> Result<Arc<dyn Arm>, ArmError> {
-        let embedded = peers::embedded().into_iter().map(|(info, build)| (info, Kind::Peer(build)));
-        let (info, kind) = built_in()
+        let (info, build) = built_in()
             .into_iter()
-            .chain(embedded)
+            .chain(peers::embedded())
             .find(|(info, _)| info.id.0 == id)
             .ok_or_else(|| ArmError::Unknown { id: id.to_owned() })?;
-        let info = self.materials.standing(info);
-        let definitions = Arc::clone(&self.definitions);
-        let level = |info, (blocks, fallbacks): (_, BTreeMap<_, _>)| -> Arc<dyn Arm> {
-            Arc::new(LevelArm::new(info, Arc::clone(&self.definitions), blocks, fallbacks))
-        };
-        Ok(match kind {
-            Kind::Raw => Arc::new(LevelArm::direct(info, definitions, raw::blocks(&self.definitions))),
-            Kind::Lossless => Arc::new(LevelArm::direct(info, definitions, lossless::blocks(&self.definitions))),
-            Kind::NamesOnly => {
-                let blocks = controls::names_only_blocks(&self.definitions)?;
-                Arc::new(LevelArm::direct(info, definitions, blocks))
-            }
-            Kind::Summary => level(info, summary::blocks(&self.definitions)?),
-            Kind::Lazy { pinned: false } => level(info, lazy::blocks(&self.definitions)?),
-            Kind::Lazy { pinned: true } => level(info, lazy::pinned_blocks(&self.definitions, &self.context)?),
-            Kind::PlantedLoss => {
-                Arc::new(PlantedLoss::new(definitions, self.context.seed, self.context.planted_loss_ppm))
-            }
-            Kind::Digest { expands } => Arc::new(DigestArm::new(info, definitions, expands)?),
-            Kind::Stacked { pinned } => {
-                let blocks = if pinned {
-                    lazy::pinned_blocks(&self.definitions, &self.context)?
-                } else {
-                    lazy::blocks(&self.definitions)?
-                };
-                Arc::new(DigestArm::over(info, definitions, blocks)?)
-            }
-            Kind::Peer(build) => build(info, &self.materials)?,
-        })
+        build(self.materials.standing(info), &self.materials)
     }
 }
 

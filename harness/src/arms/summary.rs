@@ -1,16 +1,18 @@
 //! L1: every description cut to its first sentence and the constraints among the later ones; the rest on request.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use super::{
-    ArmError, ArmInfo, LEVELS_SOURCE,
+    Arm, ArmError, ArmInfo, LEVELS_SOURCE,
+    block::Block,
     definitions::{Definitions, shown},
     fallback,
-    lazy::schema_meta,
-    level::Block,
-    lossless,
+    level::LevelArm,
+    materials::Materials,
     names::{MetaKind, Place},
+    schema_tool::schema_meta,
     sentences,
+    tidy::{self, tidy},
 };
 
 /// Sentences that are kept beside the first, at most.
@@ -45,9 +47,10 @@ pub(super) fn info() -> ArmInfo {
     ArmInfo { source: LEVELS_SOURCE, ..ArmInfo::direct("L1", summary, &[]) }
 }
 
-/// Every server's block, and why some are shown at L0.
-pub(super) fn blocks(definitions: &Definitions) -> Result<(Vec<Block>, BTreeMap<String, String>), ArmError> {
-    fallback::never_larger(definitions, "L1", block)
+pub(super) fn build(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError> {
+    let definitions = materials.definitions();
+    let (blocks, fallbacks) = fallback::never_larger(definitions, "L1", block)?;
+    Ok(Arc::new(LevelArm::new(info, Arc::clone(definitions), blocks, fallbacks)))
 }
 
 fn block(definitions: &Definitions, server: usize) -> Result<Block, ArmError> {
@@ -56,7 +59,7 @@ fn block(definitions: &Definitions, server: usize) -> Result<Block, ArmError> {
     for (position, tool) in own.tools.iter().enumerate() {
         let upstream = &tool.upstream;
         let description = upstream.description.as_deref().map(summarise).filter(|text| !text.is_empty());
-        let schema = lossless::schema(&upstream.input_schema, &upstream.name, &summarise);
+        let schema = tidy::schema(&upstream.input_schema, &upstream.name, &summarise);
         let name = definitions.names.tool(Place { server, tool: position });
         let short = shown(name, description, &schema)?;
         list.push(if short.json() == tool.lossless.json() { Arc::clone(&tool.lossless) } else { short });
@@ -73,7 +76,7 @@ fn block(definitions: &Definitions, server: usize) -> Result<Block, ArmError> {
 /// The first sentence and at most two later ones that state a constraint, verbatim and in order; the whole text where
 /// that leaves nothing out.
 pub(super) fn summarise(text: &str) -> String {
-    let whole = lossless::tidy(text);
+    let whole = tidy(text);
     let all = sentences::split(&whole);
     let later = all.iter().skip(1).filter(|sentence| states_constraint(sentence)).take(MAX_CONSTRAINTS);
     let kept: Vec<&str> = all.iter().take(1).chain(later).copied().collect();
@@ -128,7 +131,7 @@ mod tests {
         fn a_summary_is_never_longer_and_made_of_the_text_alone(text in "([A-C][a-c]{1,5}( must| only)?[.!?] ?\n{0,3}){0,8}") {
             let short = summarise(&text);
             prop_assert!(short.len() <= text.len());
-            let whole = lossless::tidy(&text);
+            let whole = tidy(&text);
             let mut rest = short.as_str();
             for sentence in sentences::split(&whole) {
                 rest = rest.trim_start();

@@ -94,7 +94,7 @@ pub enum Color {
 #[derive(Debug, Clone, Args)]
 pub struct RunArgs {
     /// Behaviour of the scripted model.
-    #[arg(long, value_name = "BEHAVIOUR", default_value = "noisy", help_heading = "Run")]
+    #[arg(long, value_name = "BEHAVIOUR", default_value = "noisy", conflicts_with = "live", help_heading = "Run")]
     pub mock: Behaviour,
     /// Only these arms (the reference is always run).
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Run")]
@@ -106,7 +106,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR", default_value = "results/runs", help_heading = "Run")]
     pub out: PathBuf,
     /// Threads; the result does not depend on it.
-    #[arg(long, value_name = "N", help_heading = "Run")]
+    #[arg(long, value_name = "N", conflicts_with = "live", help_heading = "Run")]
     pub threads: Option<NonZeroUsize>,
     /// Exit with the verdict of this arm: 0 certified, 10 failed, 11 inconclusive, 12 no verdict.
     #[arg(long, value_name = "ARM", help_heading = "Run")]

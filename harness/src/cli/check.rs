@@ -4,10 +4,7 @@ use std::{
     fs,
     num::NonZeroUsize,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::Ordering,
     thread,
 };
 
@@ -22,6 +19,7 @@ use bench_results::{
 use super::{
     args::{GlobalArgs, RunArgs},
     failure::Failure,
+    interrupt,
     output::Output,
     progress::Progress,
 };
@@ -38,7 +36,7 @@ use crate::{
         prepare::{Prepared, RunSpec},
         recorder::Recorder,
     },
-    wire::{Settings, anthropic::Anthropic},
+    wire::Settings,
 };
 
 /// Runs the check.
@@ -168,20 +166,12 @@ fn execute(
         recorder.writer().input(&name, &bytes).map_err(record)?;
     }
     recorder.writer().manifest(manifest).map_err(record)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    let watched = Arc::clone(&stop);
-    // Without a handler Ctrl-C still ends the program; the record is then readable but for its last lines.
-    let _ = ctrlc::set_handler(move || {
-        if watched.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(exit::INTERRUPTED));
-        }
-    });
+    let stop = interrupt::flag();
     let mut judge = Judge::new(inputs, prepared)?;
     let mut progress = Progress::new(output.progress());
     let model = Mock::new(args.mock, &inputs.protocol.mock, prepared);
     let settings = Settings::of(&inputs.protocol);
-    let setting =
-        Setting { protocol: &inputs.protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings };
+    let setting = Setting::scripted(inputs, &settings);
     let threads = args.threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
     let mut models = Models::default();
     {
@@ -262,12 +252,7 @@ pub(super) fn required(arm: &str, certificate: &Certificate) -> u8 {
     if certificate.weight() == Weight::Exploratory {
         return exit::NO_VERDICT;
     }
-    match certificate.levels.iter().find(|level| *level.arm == *arm).map(|level| level.status) {
-        Some(Status::Certified) => exit::OK,
-        Some(Status::Failed) => exit::FAILED,
-        Some(Status::Inconclusive) => exit::INCONCLUSIVE,
-        _ => exit::NO_VERDICT,
-    }
+    exit::of_status(certificate.levels.iter().find(|level| *level.arm == *arm).map(|level| level.status))
 }
 
 /// The exit code: of `--require`, or of the check that the harness itself behaved.

@@ -1,20 +1,13 @@
 //! `bench compare`: raw, built-in arms and anybody's compressors on the same tasks.
 
-use std::{
-    num::NonZeroUsize,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-};
+use std::{num::NonZeroUsize, thread};
 
 use anyhow::Context as _;
-use bench_protocol::verdict::Status;
 
 use super::{
     args::{CompareArgs, GlobalArgs},
     failure::Failure,
+    interrupt,
     output::Output,
     progress::Progress,
     retrieval::embedder,
@@ -89,14 +82,7 @@ pub(super) fn run(
             )));
         }
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    let watched = Arc::clone(&stop);
-    // Without a handler Ctrl-C still ends the program, and the compressors end with their stdin.
-    let _ = ctrlc::set_handler(move || {
-        if watched.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(exit::INTERRUPTED));
-        }
-    });
+    let stop = interrupt::flag();
     let mut progress = Progress::new(output.progress());
     let comparison = compare::compare(inputs, &registry, &field, &spec, &stop, &mut progress)?;
     let Some(comparison) = comparison else {
@@ -145,10 +131,5 @@ fn limits(args: &CompareArgs) -> Limits {
 fn code(args: &CompareArgs, comparison: &Comparison) -> u8 {
     let Some(required) = &args.require else { return exit::OK };
     let row = comparison.arms.iter().find(|row| row.arm == *required);
-    match row.and_then(|row| Some(row.test.as_ref()?.status)) {
-        Some(Status::Certified) => exit::OK,
-        Some(Status::Failed) => exit::FAILED,
-        Some(Status::Inconclusive) => exit::INCONCLUSIVE,
-        _ => exit::NO_VERDICT,
-    }
+    exit::of_status(row.and_then(|row| Some(row.test.as_ref()?.status)))
 }

@@ -1,5 +1,6 @@
 //! `bench definitions`: what each arm's definitions cost, by server.
 
+use bench_protocol::controls::NAMES_ONLY;
 use serde::Serialize;
 
 use super::{args::DefinitionsArgs, failure::Failure, output::Output};
@@ -31,7 +32,7 @@ pub(super) fn run(args: &DefinitionsArgs, inputs: &Inputs, output: &mut Output) 
     let ids: Vec<&str> = if args.arms.is_empty() {
         let protocol = &inputs.protocol.arms;
         let shown = std::iter::once(&protocol.reference).chain(&protocol.levels);
-        shown.map(String::as_str).chain(["names-only"]).collect()
+        shown.map(String::as_str).chain([NAMES_ONLY]).collect()
     } else {
         args.arms.iter().map(String::as_str).collect()
     };

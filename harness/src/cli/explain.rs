@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use bench_protocol::stats::{
     Alpha, Margin, PairedTable, TableReport,
     exact::{SEARCH_ALLOWANCE, exact_test},
+    gates::g1_p,
     power::largest_passing_net_loss,
     score::constrained_loss_rate,
 };
@@ -102,7 +103,7 @@ impl Steps<'_> {
             "   The normal curve is an approximation. The guard asks every loss rate that the hypothesis allows, exactly;"
         )?;
         writeln!(out, "   a T as large is likeliest at loss rate {:.5}: p = {}.", exact.loss_rate, p_text(exact.p))?;
-        let p = test.p_lower.max(exact.p + SEARCH_ALLOWANCE);
+        let p = g1_p(test.p_lower, exact.p);
         let pass = self.alpha.certifies(p);
         writeln!(
             out,

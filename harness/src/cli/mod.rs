@@ -11,9 +11,11 @@ mod explain;
 mod failure;
 mod freeze;
 mod import;
+mod interrupt;
 mod live;
 mod mock_server;
 mod output;
+mod parse;
 mod pilot;
 mod power;
 mod progress;
@@ -33,7 +35,6 @@ mod verify;
 use std::io::Write as _;
 
 use args::{Cli, Command};
-use clap::Parser as _;
 use failure::Failure;
 use output::Output;
 
@@ -41,7 +42,7 @@ use crate::{exit, inputs::Inputs};
 
 /// Parses the command line, runs it, and says what went wrong. Returns the exit code.
 pub fn main() -> u8 {
-    let cli = match Cli::try_parse() {
+    let cli = match parse::cli(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are not errors; clap knows which stream each belongs to.
@@ -74,10 +75,7 @@ fn run(cli: &Cli, output: &mut Output) -> Result<u8, Failure> {
     let inputs = Inputs::load(&cli.global.overrides())?;
     match &cli.command {
         None if cli.live.live => live::run(&cli.run, &cli.live, &cli.global, &inputs, output),
-        None => match cli.live.stray() {
-            Some(argument) => Err(Failure::usage(format!("{argument} is for live runs: add --live"))),
-            None => check::run(&cli.run, &cli.global, &inputs, output),
-        },
+        None => check::run(&cli.run, &cli.global, &inputs, output),
         Some(Command::Plan(args)) => live::plan(args, &cli.global, &inputs, output),
         Some(Command::Resume(args)) => live::resume(args, output),
         Some(Command::Runs(args)) => live::runs(args, &inputs, output),

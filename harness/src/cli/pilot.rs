@@ -45,9 +45,6 @@ pub(super) fn run(args: &PilotArgs, global: &GlobalArgs, inputs: &Inputs, output
     if args.live.live {
         return live::pilot(spec, &args.live, global, inputs, &args.out, output);
     }
-    if let Some(stray) = args.live.stray() {
-        return Err(Failure::usage(format!("{stray} is for live pilots: add --live")));
-    }
     let prepared = Prepared::new(inputs, &spec).map_err(|error| Failure::new(exit::USAGE, error))?;
     let model = Mock::new(args.mock, &inputs.protocol.mock, &prepared);
     let threads = args.threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);

@@ -20,7 +20,7 @@ use crate::{
         offline::Setting,
         sessions::{self, SessionSetting, results::CannedResults, sums::ArmSums},
     },
-    wire::{Settings, anthropic::Anthropic},
+    wire::Settings,
 };
 
 /// Arms that are run where none are named: those whose point needs more than one call, and what to hold them against.
@@ -80,7 +80,7 @@ pub(super) fn run(args: &SessionsArgs, inputs: &Inputs, output: &mut Output) -> 
     let settings = Settings::of(protocol);
     let results = CannedResults::new(&inputs.catalogs, seeds.results);
     let shared = SessionSetting {
-        setting: Setting { protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings },
+        setting: Setting::scripted(inputs, &settings),
         results: &results,
         cache_minimum: CACHE_MINIMUM,
     };

@@ -6,9 +6,10 @@ use super::{
     publish::{args::VerifyArgs, ci::Case, record::find},
 };
 use crate::{
+    checks::{Check, Outcome, Report},
     exit,
     sign::PublicKey,
-    verify::{Against, Check, Outcome, Report, verify},
+    verify::{Against, verify},
 };
 
 /// Runs the command. With several records every one is verified, and the first that fails gives the code.

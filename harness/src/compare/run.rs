@@ -38,7 +38,7 @@ use crate::{
         offline::{self, Setting},
     },
     surface::Surface,
-    wire::{Settings, anthropic::Anthropic},
+    wire::Settings,
 };
 
 /// What of a comparison is chosen.
@@ -83,7 +83,7 @@ pub fn compare(
     let mut observer = Observer::new(price, &names, clusters(&metas));
     let model = Mock::of_families(spec.mock, &protocol.mock, std::slice::from_ref(&family), seeds.mock);
     let settings = Settings::of(protocol);
-    let setting = Setting { protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings };
+    let setting = Setting::scripted(inputs, &settings);
     {
         let mut all = Everyone { listener, accumulator: &mut accumulator, observer: &mut observer };
         all.on(&Event::Started { episodes: family.episodes() })?;

@@ -2,8 +2,13 @@
 
 use std::fmt::Write as _;
 
-use bench_protocol::verdict::Status;
-use bench_results::table::grid::{Head, number, render, word};
+use bench_results::{
+    record::Weight,
+    table::{
+        cell::{clipped, dash, signed, status_word},
+        grid::{Head, number, render, word},
+    },
+};
 
 use super::rows::{Against, ArmRow, Comparison, Pair};
 
@@ -74,10 +79,10 @@ pub fn text(comparison: &Comparison) -> String {
         .iter()
         .map(|point| {
             vec![
-                clipped(&point.arm),
+                clipped(&point.arm, NAME),
                 format!("{:.2}", point.dollars),
                 format!("{:.1}", point.arguments_percent),
-                point.beaten_by.as_deref().map_or_else(|| "nobody: on the front".to_owned(), clipped),
+                point.beaten_by.as_deref().map_or_else(|| "nobody: on the front".to_owned(), |arm| clipped(arm, NAME)),
             ]
         })
         .collect();
@@ -89,8 +94,11 @@ pub fn text(comparison: &Comparison) -> String {
 }
 
 fn accuracy(row: &ArmRow) -> Vec<String> {
-    let mut cells =
-        vec![clipped(&row.arm), format!("{:.1}", row.selection.percent()), format!("{:.1}", row.arguments.percent())];
+    let mut cells = vec![
+        clipped(&row.arm, NAME),
+        format!("{:.1}", row.selection.percent()),
+        format!("{:.1}", row.arguments.percent()),
+    ];
     cells.extend(match &row.against {
         None => [dash(), dash()],
         Some(Against { difference, interval, loss, gain }) => [
@@ -101,11 +109,11 @@ fn accuracy(row: &ArmRow) -> Vec<String> {
     cells.push(row.test.as_ref().and_then(|test| test.p_holm).map_or_else(dash, |p| format!("{p:.3}")));
     cells.push(row.arm_faults.to_string());
     let verdict = match (&row.test, &row.against) {
-        (Some(test), _) => status(test.status),
-        (None, Some(_)) => "shown",
-        (None, None) => "reference",
+        (Some(test), _) => status_word(test.status, Weight::Scripted),
+        (None, Some(_)) => "shown".to_owned(),
+        (None, None) => "reference".to_owned(),
     };
-    cells.push(verdict.to_owned());
+    cells.push(verdict);
     cells
 }
 
@@ -118,7 +126,7 @@ fn cost(row: &ArmRow) -> Vec<String> {
         _ => format!("{:.2}", dollars.ratio.point),
     };
     vec![
-        clipped(&row.arm),
+        clipped(&row.arm, NAME),
         row.tokens_at_start.map_or_else(dash, |tokens| format!("{tokens:.0}")),
         row.tokens_at_decision.map_or_else(dash, |tokens| format!("{tokens:.0}")),
         format!("{:.2}", row.extra_trips),
@@ -194,31 +202,7 @@ fn findings(comparison: &Comparison, out: &mut String) {
     }
 }
 
-/// The word of a status; it is a mock's.
-fn status(status: Status) -> &'static str {
-    match status {
-        Status::Certified => "would certify (mock)",
-        Status::Failed => "would fail (mock)",
-        Status::Inconclusive => "inconclusive (mock)",
-        Status::NotTested => "not-tested (mock)",
-        Status::NotEvaluated => "not-evaluated (mock)",
-        Status::NoVerdict => "no-verdict (mock)",
-    }
-}
-
 /// Percentage points with their sign; zero has none.
 fn points(share: f64) -> String {
-    let text = format!("{:+.1}", 100.0 * share);
-    if matches!(text.as_str(), "+0.0" | "-0.0") { "0.0".to_owned() } else { text }
-}
-
-fn clipped(name: &str) -> String {
-    if name.chars().count() <= NAME {
-        return name.to_owned();
-    }
-    name.chars().take(NAME - 1).chain(['…']).collect()
-}
-
-fn dash() -> String {
-    "–".to_owned()
+    signed(100.0 * share)
 }

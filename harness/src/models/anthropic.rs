@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    Attempt, Count, Endpoint, Lifecycle, Model, ModelError, Outcome, Pending, Probe, capabilities::Capabilities,
-    http::Http, outcome::Dialect,
+    Attempt, Count, Endpoint, Lifecycle, Model, ModelError, Outcome, Pending, Probe, Provider,
+    capabilities::Capabilities, http::Http, outcome::Dialect,
 };
 use crate::wire::{Request, Wire, anthropic::Anthropic};
 
@@ -40,7 +40,7 @@ impl AnthropicModel {
                 about.probe(&self.model)
             }
             Err((404, _)) => {
-                let nearest = Capabilities::built_in()?.nearest(self.wire().id(), &self.model);
+                let nearest = Capabilities::built_in()?.nearest(Provider::Anthropic, &self.model);
                 Err(ModelError::UnknownModel { model: self.model.clone(), nearest })
             }
             Err((status, error)) => Err(unusable(format!("status {status}: {error}"))),

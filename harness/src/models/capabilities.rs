@@ -33,8 +33,8 @@ pub struct Capabilities {
 pub struct Row {
     /// Exact id; in the rows for unknown models, `*`.
     pub id: String,
-    /// `anthropic` or `openai`.
-    pub provider: String,
+    /// The interface that it is served under.
+    pub provider: Provider,
     /// Takes a sampling temperature.
     pub temperature: bool,
     /// Can be made to call a tool.
@@ -116,12 +116,6 @@ impl Capabilities {
             return Err(wrong(format!("format {} is unknown, this binary reads 1", table.schema)));
         }
         for (position, row) in table.model.iter().enumerate() {
-            if !matches!(row.provider.as_str(), "anthropic" | "openai") {
-                return Err(wrong(format!(
-                    "model `{}`: provider `{}` is neither anthropic nor openai",
-                    row.id, row.provider
-                )));
-            }
             if table.model[..position].iter().any(|other| other.id == row.id && other.provider == row.provider) {
                 return Err(wrong(format!("model `{}` has two rows", row.id)));
             }
@@ -132,7 +126,7 @@ impl Capabilities {
     /// The row of exactly this model. On the provider's own API a model without a row is refused; elsewhere the
     /// conservative row for unknown models serves.
     pub fn find(&self, provider: Provider, base: &BaseUrl, model: &str) -> Result<Capability, ModelError> {
-        let of_provider = |row: &&Row| row.provider == provider.id();
+        let of_provider = |row: &&Row| row.provider == provider;
         if let Some(row) = self.model.iter().filter(of_provider).find(|row| row.id == model) {
             return Ok(Capability { row: row.clone(), assumed: false });
         }
@@ -142,13 +136,13 @@ impl Capabilities {
             None => Err(ModelError::NoRow {
                 provider: provider.id(),
                 model: model.to_owned(),
-                nearest: self.nearest(provider.id(), model),
+                nearest: self.nearest(provider, model),
             }),
         }
     }
 
     /// The id of this provider nearest to a mistyped one.
-    pub fn nearest(&self, provider: &str, model: &str) -> Option<String> {
+    pub fn nearest(&self, provider: Provider, model: &str) -> Option<String> {
         nearest(model, self.model.iter().filter(|row| row.provider == provider).map(|row| row.id.as_str()))
     }
 }
@@ -267,6 +261,7 @@ mod tests {
         for (text, sign) in [
             (good.replacen("temperature", "temprature", 1), "temprature"),
             (good.replacen("schema = 1", "schema = 2", 1), "format 2"),
+            (good.replacen("provider = \"anthropic\"", "provider = \"gemini\"", 1), "no provider is called `gemini`"),
             (good.replacen("\"claude-haiku-4-5\"", "\"claude-haiku-4-5-20251001\"", 1), "two rows"),
         ] {
             let message = Capabilities::parse(&text, "mine.toml").unwrap_err().to_string();

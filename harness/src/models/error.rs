@@ -7,6 +7,14 @@ use thiserror::Error;
 /// Why a model cannot be used. All of these are found before anything is paid for.
 #[derive(Debug, Error)]
 pub enum ModelError {
+    /// A provider that this program does not speak to.
+    #[error("no provider is called `{id}`; there are {known}")]
+    Provider {
+        /// The name.
+        id: String,
+        /// Those there are.
+        known: String,
+    },
     /// No key where one is needed.
     #[error(
         "no API key: the environment variable {variable} is not set or is empty; set it, or name another with --api-key-env"

@@ -21,8 +21,11 @@ mod url;
 
 use std::{future::Future, pin::Pin};
 
+use bench_protocol::spec::Protocol;
 use bench_results::record::DrawId;
+use clap::ValueEnum;
 use futures_util::future::join_all;
+use serde::{Deserialize, Serialize};
 
 pub use anthropic::AnthropicModel;
 pub use error::ModelError;
@@ -32,7 +35,7 @@ pub use openai::OpenAiModel;
 pub use outcome::{Answered, Billing, Cause, Dialect, Outcome, Refusal, Retry, Unclear};
 pub use url::BaseUrl;
 
-use crate::wire::{Request, Wire};
+use crate::wire::{Request, Wire, anthropic::Anthropic, openai::OpenAi};
 
 /// A future on the heap, so that models of different providers are one type.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -117,21 +120,57 @@ pub struct Probe {
     pub output_tokens_at_most: Option<u64>,
 }
 
-/// A provider's interface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A provider's interface. What hangs on a provider is a method here, so that one more does not compile until all of it
+/// is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Provider {
     /// Anthropic Messages.
     Anthropic,
-    /// Chat Completions, OpenAI's or a compatible server's.
+    /// Chat Completions: OpenAI and every compatible server.
+    #[value(name = "openai")]
     OpenAi,
 }
 
 impl Provider {
+    /// The provider of this id.
+    ///
+    /// # Errors
+    /// An id that is no provider's: to guess one would send the wrong bytes, or read them wrongly.
+    pub fn of(id: &str) -> Result<Self, ModelError> {
+        let all = Self::value_variants();
+        all.iter().copied().find(|provider| provider.id() == id).ok_or_else(|| ModelError::Provider {
+            id: id.to_owned(),
+            known: all.iter().map(|provider| provider.id()).collect::<Vec<_>>().join(", "),
+        })
+    }
+
     /// As in `--provider` and in the record.
     pub fn id(self) -> &'static str {
+        self.wire().id()
+    }
+
+    /// The wire format that it speaks.
+    pub fn wire(self) -> &'static dyn Wire {
         match self {
-            Self::Anthropic => "anthropic",
-            Self::OpenAi => "openai",
+            Self::Anthropic => &Anthropic,
+            Self::OpenAi => &OpenAi,
+        }
+    }
+
+    /// The version of its interface that is asked for in a header, where it has one.
+    pub fn api_version(self, protocol: &Protocol) -> Option<&str> {
+        match self {
+            Self::Anthropic => Some(&protocol.model.api_version),
+            Self::OpenAi => None,
+        }
+    }
+
+    /// Whether a request can write to its cache without asking for it.
+    pub fn caches_unasked(self) -> bool {
+        match self {
+            Self::Anthropic => false,
+            Self::OpenAi => true,
         }
     }
 
@@ -154,6 +193,23 @@ impl Provider {
     /// True where the base is the provider's own API, and not a compatible server, gateway or mock.
     pub fn is_official(self, base: &BaseUrl) -> bool {
         BaseUrl::parse(self.official_url()).is_ok_and(|official| official == *base)
+    }
+}
+
+/// The interface that the scripted model is spoken to in when it answers in this process.
+pub const SCRIPTED: Provider = Provider::Anthropic;
+
+impl TryFrom<String> for Provider {
+    type Error = ModelError;
+
+    fn try_from(id: String) -> Result<Self, ModelError> {
+        Self::of(&id)
+    }
+}
+
+impl From<Provider> for String {
+    fn from(provider: Provider) -> Self {
+        provider.id().to_owned()
     }
 }
 
@@ -190,4 +246,30 @@ pub fn connect(endpoint: Endpoint) -> Result<Box<dyn Model>, ModelError> {
         Provider::Anthropic => Box::new(AnthropicModel::new(endpoint)?),
         Provider::OpenAi => Box::new(OpenAiModel::new(endpoint)?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_has_one_id_on_the_command_line_in_records_and_in_its_wire_format() {
+        for &provider in Provider::value_variants() {
+            let id = provider.id();
+            assert_eq!(Provider::of(id).unwrap(), provider);
+            assert_eq!(provider.to_possible_value().unwrap().get_name(), id);
+            assert_eq!(serde_json::to_string(&provider).unwrap(), format!("\"{id}\""));
+            assert_eq!(serde_json::from_str::<Provider>(&format!("\"{id}\"")).unwrap(), provider);
+        }
+    }
+
+    #[test]
+    fn an_id_that_is_no_providers_is_an_error_that_names_it_and_those_there_are() {
+        for error in [
+            Provider::of("gemini").unwrap_err().to_string(),
+            serde_json::from_str::<Provider>("\"gemini\"").unwrap_err().to_string(),
+        ] {
+            assert!(error.contains("`gemini`") && error.contains("anthropic, openai"), "{error}");
+        }
+    }
 }

@@ -50,7 +50,7 @@ impl OpenAiModel {
         let near = nearest(&self.model, list.data.iter().map(|listed| listed.id.as_str()));
         // A local server with one model: that is the one meant.
         let only = || (list.data.len() == 1).then(|| list.data[0].id.clone());
-        let table = || Capabilities::built_in().ok().and_then(|table| table.nearest(self.wire().id(), &self.model));
+        let table = || Capabilities::built_in().ok().and_then(|table| table.nearest(Provider::OpenAi, &self.model));
         let official = Provider::OpenAi.is_official(base);
         let nearest = near.or_else(only).or_else(|| if official { table() } else { None });
         Err(ModelError::UnknownModel { model: self.model.clone(), nearest })

@@ -56,11 +56,6 @@ impl BaseUrl {
         url
     }
 
-    /// True where the host is exactly this one.
-    pub fn is_host(&self, host: &str) -> bool {
-        self.0.host_str() == Some(host)
-    }
-
     /// Its host.
     pub fn host(&self) -> Option<&str> {
         self.0.host_str()

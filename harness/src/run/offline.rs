@@ -24,6 +24,8 @@ use super::{
 };
 use crate::{
     arms::Arm,
+    inputs::Inputs,
+    models::SCRIPTED,
     wire::{Request, Settings, Wire},
 };
 
@@ -44,6 +46,13 @@ pub struct Setting<'a> {
     pub wire: &'a dyn Wire,
     /// Fixed fields of a request.
     pub settings: &'a Settings,
+}
+
+impl<'a> Setting<'a> {
+    /// Of a run against the scripted model.
+    pub fn scripted(inputs: &'a Inputs, settings: &'a Settings) -> Self {
+        Self { protocol: &inputs.protocol, catalogs: &inputs.catalogs, wire: SCRIPTED.wire(), settings }
+    }
 }
 
 /// Tasks handed to a worker at a time.
@@ -140,7 +149,7 @@ pub fn run_episode(
         let request = Request { settings: setting.settings, system, surface: &surface, entries: episode.entries() };
         setting.wire.encode(&request, body);
         let draw = DrawId { task: task.id().clone(), arm: arm.info().id.0.as_str().into(), turn: episode.turn() };
-        let digest = setting.wire.request_digest(&request, body);
+        let digest = setting.wire.request_digest(&request, body)?;
         let response = model.respond(body, &draw)?;
         let reply = setting
             .wire

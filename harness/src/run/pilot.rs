@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, num::NonZeroUsize, sync::atomic::AtomicBool};
 
-use bench_protocol::stats::Alpha;
+use bench_protocol::{controls::RAW_AGAIN, stats::Alpha};
 use bench_results::{
     analysis::{Accumulator, Pilot, Reporting},
     record::{Record, SuiteRun, Tail},
@@ -16,11 +16,7 @@ use super::{
     offline::{self, InProcessModel, Setting},
     prepare::{Prepared, RunSpec, TOOLS},
 };
-use crate::{
-    conclude,
-    inputs::Inputs,
-    wire::{Settings, anthropic::Anthropic},
-};
+use crate::{conclude, inputs::Inputs, wire::Settings};
 
 /// What a pilot runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +45,7 @@ pub fn spec(inputs: &Inputs, pilot: &PilotSpec) -> anyhow::Result<RunSpec> {
         .filter(|frame| frame.dev)
         .count();
     anyhow::ensure!(frames > 0, "the intents have no dev frame: a pilot on scored frames would spoil them");
-    let again = protocol.arms.controls.iter().filter(|control| *control == "raw-again");
+    let again = protocol.arms.controls.iter().filter(|control| *control == RAW_AGAIN);
     let levels = protocol.arms.levels.iter().filter(|level| pilot.levels.contains(level));
     let suite = SuiteRun {
         tasks: frames as u64 * u64::from(pilot.per_frame),
@@ -76,7 +72,7 @@ pub fn run(
     let family = family(prepared)?;
     let mut counting = Counting(conclude::accumulator(inputs, prepared, family, &Planned::default())?);
     let settings = Settings::of(protocol);
-    let setting = Setting { protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings };
+    let setting = Setting::scripted(inputs, &settings);
     offline::run(family, setting, model, threads, &AtomicBool::new(false), &mut counting)?;
     estimate(inputs, prepared, &counting.0)
 }
@@ -90,7 +86,7 @@ pub fn of_record(record: &Record) -> anyhow::Result<(Inputs, Pilot)> {
     let manifest = record.manifest();
     anyhow::ensure!(manifest.is_pilot() && manifest.complete, "{}: not a complete pilot", folder.display());
     let inputs = Inputs::of_record(&record.inputs())?;
-    let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
+    let spec = RunSpec::of_manifest(manifest);
     let prepared = Prepared::new(&inputs, &spec)?;
     let family = family(&prepared)?;
     let terms = folder::terms(folder)?.ok_or_else(|| anyhow::anyhow!("{}: not a live run", folder.display()))?;

@@ -27,7 +27,7 @@ use crate::{
     build,
     conclude::{Facts, Judge},
     inputs::Inputs,
-    wire::{Settings, anthropic::Anthropic},
+    wire::Settings,
 };
 
 /// The level that loses.
@@ -290,7 +290,7 @@ fn one(inputs: &Inputs, planted: Planted, seed: &str) -> anyhow::Result<Outcome>
     noise.losses.insert(LEVEL.to_owned(), planted.plan(right_ppm));
     let model = Mock::with_noise(planted.behaviour(), noise, &prepared);
     let settings = Settings::of(protocol);
-    let setting = Setting { protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings };
+    let setting = Setting::scripted(inputs, &settings);
     let mut judging = Judging(Judge::new(inputs, &prepared)?);
     for family in &prepared.families {
         let stop = AtomicBool::new(false);

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::Context as _;
 use bench_protocol::verdict::FamilyKind;
-use bench_results::record::SuiteRun;
+use bench_results::record::{Manifest, SuiteRun};
 use bench_tasks::results_suite::ResultGenerator;
 use thiserror::Error;
 
@@ -30,6 +30,11 @@ pub const TOOLS: &str = "tools";
 pub const RESULTS: &str = "results";
 
 impl RunSpec {
+    /// What a record's manifest says was run.
+    pub fn of_manifest(manifest: &Manifest) -> Self {
+        Self { arms: manifest.arms.clone(), suites: manifest.suites.clone() }
+    }
+
     /// The protocol's whole run, or the part of it that `arms` (empty: all) and `tasks` (lines of the tool suite) ask
     /// for. A chosen arm brings its reference along; a suite without a chosen arm is not run.
     pub fn of(inputs: &Inputs, seed: &str, arms: &[String], tasks: Option<u64>) -> anyhow::Result<Self> {

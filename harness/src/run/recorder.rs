@@ -1,6 +1,6 @@
 //! The listener that writes a record, in the order in which it is told.
 
-use bench_results::record::{Durability, Opened, RecordError, RecordWriter, Settled};
+use bench_results::record::{Opened, RecordError, RecordWriter, Settled};
 
 use super::{
     events::{Event, Listener},
@@ -17,7 +17,7 @@ pub struct Recorder {
 impl Recorder {
     /// Starts a record in an empty folder.
     pub fn create(folder: &std::path::Path) -> Result<Self, RecordError> {
-        Ok(Self { writer: RecordWriter::create(folder, Durability::None)?, attempts: 0, episodes: 0 })
+        Ok(Self { writer: RecordWriter::create(folder)?, attempts: 0, episodes: 0 })
     }
 
     /// The writer, for manifest, inputs and certificate.

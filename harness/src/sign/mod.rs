@@ -21,7 +21,7 @@ pub use key::{KeyError, PublicKey, SecretKey};
 use crate::{
     build,
     bundle::{BundleError, layout},
-    verify::{Outcome, Report},
+    checks::{Outcome, Report},
 };
 
 /// What can go wrong with signing.

@@ -19,7 +19,7 @@ use crate::{
         offline::{Setting, run_episode},
         prepare::{Prepared, RunSpec},
     },
-    wire::{Settings, anthropic::Anthropic},
+    wire::Settings,
 };
 
 fn inputs() -> Inputs {
@@ -37,8 +37,7 @@ pub(crate) fn certificate() -> Certificate {
         let mut judge = Judge::new(&inputs, &prepared).unwrap();
         let model = Mock::new(Behaviour::Oracle, &inputs.protocol.mock, &prepared);
         let settings = Settings::of(&inputs.protocol);
-        let setting =
-            Setting { protocol: &inputs.protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings };
+        let setting = Setting::scripted(&inputs, &settings);
         for family in &prepared.families {
             for task in (0..family.tasks.len()).filter_map(|index| family.tasks.task(index)) {
                 for arm in &family.arms {

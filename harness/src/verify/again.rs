@@ -11,7 +11,7 @@ use crate::{
     conclude::{Facts, Judge},
     inputs::Inputs,
     run::{
-        live::{close, folder},
+        live::{folder, money},
         prepare::{Prepared, RunSpec},
     },
 };
@@ -30,7 +30,7 @@ pub struct Rescored {
 /// A record that can no longer be replayed: its responses don't lead through its schedule any more.
 pub fn rescore(reader: &Record, rules: &Inputs, manifest: &Manifest) -> anyhow::Result<Rescored> {
     let own = Inputs::of_record(&reader.inputs())?;
-    let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
+    let spec = RunSpec::of_manifest(manifest);
     let prepared = Prepared::new(&own, &spec)?;
     // Tasks, arms and catalogs stay those of the run; margin, level, guards and floors are the others'.
     let judged = Inputs { protocol: rules.protocol.clone(), protocol_text: rules.protocol_text.clone(), ..own.clone() };
@@ -46,7 +46,7 @@ pub fn rescore(reader: &Record, rules: &Inputs, manifest: &Manifest) -> anyhow::
             let family = prepared.families.first().context("the manifest names no suite")?;
             let planned = terms.planned(&own, family);
             let mut judge = Judge::of_planned(&judged, &prepared, &planned)?;
-            let money = close::money(reader.folder(), &terms)?;
+            let money = money::of_record(reader.folder(), &terms)?;
             let index = Index::of(reader.folder()).map_err(anyhow::Error::msg)?;
             let live = Live {
                 reader,
@@ -60,7 +60,10 @@ pub fn rescore(reader: &Record, rules: &Inputs, manifest: &Manifest) -> anyhow::
             };
             let replayed = replay_live(&live, &mut judge, &mut |_: EpisodeRecord| {});
             replayed.schedule.map_err(anyhow::Error::msg).context("its schedule")?;
-            (judge.conclude(manifest, &close::facts(manifest, &terms, &index))?.certificate, replayed.episodes)
+            (
+                judge.conclude(manifest, &money::facts(manifest, &terms, index.books, &index.digest))?.certificate,
+                replayed.episodes,
+            )
         }
     };
     let changed = changed.map_or_else(|differences| differences, |_| "none".to_owned());

@@ -9,7 +9,7 @@ use bench_results::{
     record::Record,
 };
 
-use super::report::Found;
+use crate::checks::Found;
 use crate::conclude::{Facts, Judge};
 
 /// Recomputes the certificate; hands it back beside the finding. The error says whether another version of this program
@@ -108,8 +108,7 @@ pub(super) fn adds_up(bytes: &[u8]) -> Result<String, (bool, String)> {
 }
 
 fn gates_pass(level: &LevelReport) -> bool {
-    !level.endpoints.is_empty()
-        && level.endpoints.values().all(|seen| seen.gates.g1 && seen.gates.g2 && seen.gates.g3.pass)
+    !level.endpoints.is_empty() && level.endpoints.values().all(|seen| seen.gates.pass())
 }
 
 fn endpoint_adds_up(name: &str, seen: &EndpointReport, margin: Margin, exact: &ExactCache) -> Found {

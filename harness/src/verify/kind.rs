@@ -4,9 +4,9 @@ use bench_mock_model::Behaviour;
 use bench_protocol::spec::Protocol;
 use bench_results::record::{Manifest, RunKind};
 
-use super::report::Found;
+use crate::checks::Found;
 use crate::{
-    models::{BaseUrl, Provider},
+    models::BaseUrl,
     plan,
     run::{
         live::{
@@ -66,14 +66,12 @@ fn whole(manifest: &Manifest, protocol: &Protocol) -> bool {
 }
 
 fn behind_a_socket(manifest: &Manifest, protocol: &Protocol, terms: &Terms) -> Found {
-    let provider = [Provider::Anthropic, Provider::OpenAi].into_iter().find(|one| one.id() == terms.wire);
-    let provider = provider.ok_or_else(|| format!("inputs/live.json: no wire format is called `{}`", terms.wire))?;
     let base = BaseUrl::parse(&terms.base_url).map_err(|error| format!("inputs/live.json: {error}"))?;
     let kind = if terms.mock_server { RunKind::Plumbing } else { RunKind::Live };
     let model = &manifest.model;
     let stated = [
         ("kind", manifest.kind == kind),
-        ("model.provider", model.provider == terms.wire),
+        ("model.provider", model.provider == terms.wire.id()),
         ("model.asked", model.asked == terms.settings.model),
         ("model.host", model.host.as_deref() == base.host()),
     ];
@@ -83,7 +81,7 @@ fn behind_a_socket(manifest: &Manifest, protocol: &Protocol, terms: &Terms) -> F
     let reasons = confirmatory::exploratory(&Setup {
         protocol,
         locked: manifest.lock.is_some(),
-        provider,
+        provider: terms.wire,
         base: &base,
         mock: terms.mock_server,
         settings: &terms.settings,

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use bench_protocol::digest::Digest;
 use bench_results::record::{ATTEMPTS, CERTIFICATE, INPUTS, Manifest, Record};
 
-use super::report::{Found, Report};
+use crate::checks::{Found, Report};
 use crate::{
     bundle::{self, FileEntry},
     exit,

@@ -15,7 +15,7 @@ use crate::{
     inputs::Inputs,
     journal::{EpisodeKey, is_reply},
     meter::Refusal,
-    models::{BaseUrl, Provider, identity},
+    models::{BaseUrl, identity},
     run::{
         family::{AnyTask, Family},
         live::{
@@ -70,7 +70,7 @@ pub(crate) fn replay(live: &Live<'_>, judge: &mut Judge<'_>, sink: &mut dyn FnMu
     let mut replay = Replay {
         live,
         strict: strict(live),
-        wire: wire_of(&live.terms.wire),
+        wire: live.terms.wire.wire(),
         recorded: BTreeMap::new(),
         body: Vec::new(),
         seen: BTreeSet::new(),
@@ -103,11 +103,6 @@ pub(crate) fn replay(live: &Live<'_>, judge: &mut Judge<'_>, sink: &mut dyn FnMu
 /// As the run itself was: see [`identity::is_strict`].
 fn strict(live: &Live<'_>) -> bool {
     BaseUrl::parse(&live.terms.base_url).map_or(true, |base| identity::is_strict(live.money.price(), &base))
-}
-
-/// The wire format of these terms.
-pub(crate) fn wire_of(name: &str) -> &'static dyn Wire {
-    if name == Provider::OpenAi.id() { &crate::wire::openai::OpenAi } else { &crate::wire::anthropic::Anthropic }
 }
 
 impl Replay<'_> {
@@ -174,7 +169,7 @@ impl Replay<'_> {
             return Err(format!("{name}: turn {} was never asked for", draw.turn));
         }
         self.draws += 1;
-        let digest = self.wire.request_digest(request, &self.body);
+        let digest = self.wire.request_digest(request, &self.body).map_err(|error| format!("{name}: {error}"))?;
         let reserve =
             self.live.money.reserve(bound(request, &self.body)).map_err(|error| format!("{name}: {error}"))?;
         let (mut reply, mut billed) = (None, 0_u64);

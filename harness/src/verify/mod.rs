@@ -10,7 +10,6 @@ mod kind;
 mod ledger;
 mod live;
 mod replay;
-mod report;
 mod shown;
 mod signature;
 mod stated;
@@ -31,22 +30,21 @@ use bench_results::record::{Manifest, Record, RecordError};
 
 pub use again::{Rescored, rescore};
 pub(crate) use index::Index;
-pub(crate) use live::{Live, Stage, replay as replay_live, wire_of};
-use report::Found;
-pub use report::{Check, Outcome, Report};
+pub(crate) use live::{Live, Stage, replay as replay_live};
 pub use shown::{Shown, shown};
 
 use self::ledger::{Entered, Published};
 
 use crate::{
     bundle::{self, layout},
+    checks::{self, Found, Report},
     conclude::{Facts, Judge},
     exit,
     inputs::Inputs,
     locking,
     run::{
         live::{
-            close, folder,
+            folder, money,
             terms::{self, Terms},
         },
         prepare::{Prepared, RunSpec},
@@ -119,7 +117,7 @@ fn verify_inputs(report: &mut Report, reader: &Record, against: &Against, publis
     report.add("kind", exit::VERIFY_INPUTS, kind::check(manifest, &inputs.protocol, terms.as_ref()));
     report.add("lock", exit::VERIFY_INPUTS, lock(reader, &inputs));
     whose_lock(report, manifest, &inputs.chain, against);
-    let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
+    let spec = RunSpec::of_manifest(manifest);
     let prepared = match Prepared::new(&inputs, &spec) {
         Ok(prepared) => prepared,
         Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}"))),
@@ -172,8 +170,8 @@ fn verify_live(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: 
         Ok(judge) => judge,
         Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}"))),
     };
-    let held =
-        terms_hold(reader, inputs, family, terms).and_then(|holds| Ok((close::money(reader.folder(), terms)?, holds)));
+    let held = terms_hold(reader, inputs, family, terms)
+        .and_then(|holds| Ok((money::of_record(reader.folder(), terms)?, holds)));
     let (money, holds) = match held {
         Ok(held) => held,
         Err(error) => return report.add("terms", exit::VERIFY_INPUTS, Err(format!("{error:#}"))),
@@ -186,7 +184,7 @@ fn verify_live(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: 
     let stage = if reader.manifest().complete { Stage::Closed } else { Stage::Closing };
     let live = Live { reader, inputs, family, planned: &planned, terms, money: &money, index: &index, stage };
     replayed_checks(report, reader.manifest(), replay_live(&live, &mut judge, &mut |_| {}));
-    concluded(report, reader, inputs, &judge, &close::facts(reader.manifest(), terms, &index));
+    concluded(report, reader, inputs, &judge, &money::facts(reader.manifest(), terms, index.books, &index.digest));
 }
 
 fn replayed_checks(report: &mut Report, manifest: &Manifest, replayed: replay::Replayed) {
@@ -218,7 +216,7 @@ fn concluded(report: &mut Report, reader: &Record, inputs: &Inputs, judge: &Judg
         report.add("missing", exit::VERIFY_SCHEDULE, whole::missing(reader, computed));
         whole::controls(report, reader.manifest(), inputs, computed);
     }
-    report.add(report::CERTIFICATE, certificate_code(&found), found.map_err(|(_, why)| why));
+    report.add(checks::CERTIFICATE, certificate_code(&found), found.map_err(|(_, why)| why));
 }
 
 fn certificate_code(found: &Result<String, (bool, String)>) -> u8 {

@@ -8,11 +8,12 @@ use bench_results::record::{AttemptLine, EpisodeRecord, Lines, Opened, Record, S
 use crate::{
     conclude::Judge,
     inputs::Inputs,
+    models::SCRIPTED,
     run::{
         family::{AnyTask, Family},
         prepare::Prepared,
     },
-    wire::{Request, Settings, Wire as _, anthropic::Anthropic},
+    wire::{Request, Settings},
 };
 
 /// Differences that are spelled out; the rest is counted.
@@ -159,8 +160,15 @@ impl Replay<'_> {
             }
             let surface = episode.surface().clone();
             let request = Request { settings: &self.settings, system, surface: &surface, entries: episode.entries() };
-            Anthropic.encode(&request, &mut self.body);
-            let digest = Anthropic.request_digest(&request, &self.body);
+            let wire = SCRIPTED.wire();
+            wire.encode(&request, &mut self.body);
+            let digest = match wire.request_digest(&request, &self.body) {
+                Ok(digest) => digest,
+                Err(error) => {
+                    self.lose(format!("{name}: {error}"));
+                    return None;
+                }
+            };
             if opened.surface != *surface.digest() {
                 self.surfaces.add(|| format!("attempt {}: {name} shows another surface than its arm makes", opened.n));
             } else if opened.request != digest {
@@ -168,7 +176,7 @@ impl Replay<'_> {
             }
             self.surface(&opened.surface);
             self.billed = self.billed.saturating_add(settled.billed);
-            let reply = settled.response.as_ref().map(|response| Anthropic.decode(response.get().as_bytes()));
+            let reply = settled.response.as_ref().map(|response| wire.decode(response.get().as_bytes()));
             match reply {
                 Some(Ok(reply)) => {
                     if settled.usage != reply.usage {

@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, sync::Arc};
 use anyhow::Context as _;
 use bench_results::record::{AttemptLine, DrawId, End, EpisodeRecord, Record, Settled, Tail};
 
-use super::live::wire_of;
 use crate::{
     inputs::Inputs,
     journal::is_reply,
@@ -14,7 +13,7 @@ use crate::{
         live::folder,
     },
     surface::Surface,
-    wire::{Entry, Wire, anthropic::Anthropic},
+    wire::Entry,
 };
 
 /// An episode, re-made.
@@ -40,10 +39,7 @@ pub fn shown(
     task: &AnyTask,
     only: Option<&str>,
 ) -> anyhow::Result<Vec<Shown>> {
-    let wire: &dyn Wire = match folder::terms(reader.folder())? {
-        Some(terms) => wire_of(&terms.wire),
-        None => &Anthropic,
-    };
+    let wire = folder::wire(reader.folder())?;
     let replies = replies(reader, task)?;
     let mut all = Vec::new();
     for arm in &family.arms {

@@ -6,7 +6,7 @@ use bench_results::{
     record::Record,
 };
 
-use super::report::{Found, Report};
+use crate::checks::{Found, Report};
 use crate::{
     exit,
     sign::{self, PublicKey},

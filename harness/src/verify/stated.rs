@@ -14,7 +14,8 @@ use bench_results::{
 };
 use serde::Serialize;
 
-use super::{certificate::first_difference, report::Found};
+use super::certificate::first_difference;
+use crate::checks::Found;
 use crate::{
     bundle::Contents,
     conclude::{locks_of, model_of},

@@ -11,7 +11,7 @@ use bench_results::{
     record::{AttemptLine, DrawId, End, Manifest, Record, Tail},
 };
 
-use super::report::{Found, Report};
+use crate::checks::{Found, Report};
 use crate::{
     bundle::layout,
     exit,

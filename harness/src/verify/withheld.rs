@@ -10,10 +10,14 @@ use super::{
     certificate_code, kind,
     ledger::{self, Entered, Published},
     lock_text,
-    report::{CERTIFICATE, Found, Report},
     stated::{self, Kept},
 };
-use crate::{bundle::Contents, exit, run::live::folder};
+use crate::{
+    bundle::Contents,
+    checks::{CERTIFICATE, Found, Report},
+    exit,
+    run::live::folder,
+};
 
 /// Makes the checks that are left.
 pub(super) fn verify(

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    CallAnswer, DecodeError, Entry, Reply, ReplyCall, Request, Stop, Wire, digest_without_tools,
+    CallAnswer, DecodeError, Entry, ForeignBody, Reply, ReplyCall, Request, Stop, Wire, digest_without_tools,
     members::{Members, arguments},
     push_json, push_string, system_text,
 };
@@ -81,7 +81,7 @@ impl Wire for Anthropic {
         })
     }
 
-    fn request_digest(&self, request: &Request<'_>, body: &[u8]) -> Digest {
+    fn request_digest(&self, request: &Request<'_>, body: &[u8]) -> Result<Digest, ForeignBody> {
         digest_without_tools(body, request.surface.wire(tool), request.surface)
     }
 }
@@ -347,7 +347,19 @@ mod tests {
         let mut body = Vec::new();
         Anthropic.encode(&request, &mut body);
         insta::assert_snapshot!(String::from_utf8(body.clone()).unwrap());
-        assert_ne!(Anthropic.request_digest(&request, &body), Digest::of(&body));
+        assert_ne!(Anthropic.request_digest(&request, &body).unwrap(), Digest::of(&body));
+    }
+
+    #[test]
+    fn a_body_without_the_surface_it_is_said_to_show_has_no_digest() {
+        let settings = Settings::of(&Protocol::built_in().unwrap());
+        let (surface, empty) = (surface(), Surface::new(Vec::new(), String::new()));
+        let entries = [Entry::User("a".into())];
+        let request = |surface| Request { settings: &settings, system: "s", surface, entries: &entries };
+        let mut body = Vec::new();
+        Anthropic.encode(&request(&empty), &mut body);
+        assert_eq!(Anthropic.request_digest(&request(&empty), &body), Ok(Digest::of(&body)), "nothing is left out");
+        assert_eq!(Anthropic.request_digest(&request(&surface), &body), Err(ForeignBody));
     }
 
     #[test]
@@ -358,7 +370,7 @@ mod tests {
             let request = Request { settings: &settings, system: "s", surface, entries: &entries };
             let mut body = Vec::new();
             Anthropic.encode(&request, &mut body);
-            Anthropic.request_digest(&request, &body)
+            Anthropic.request_digest(&request, &body).unwrap()
         };
         let empty = Surface::new(Vec::new(), String::new());
         assert_ne!(digest(&surface(), "a"), digest(&surface(), "b"));

@@ -197,6 +197,13 @@ pub enum DecodeError {
     },
 }
 
+/// A request whose body is not its own: to hash it whole would give it a name that nobody can re-make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "the body of a request does not hold its tools as this wire format writes them: a bug of this program, please report it"
+)]
+pub struct ForeignBody;
+
 /// A provider's wire format.
 pub trait Wire: Send + Sync {
     /// Its name: `anthropic` or `openai`.
@@ -207,18 +214,21 @@ pub trait Wire: Send + Sync {
     fn decode(&self, body: &[u8]) -> Result<Reply, DecodeError>;
     /// Digest that names a request in the record: over the body with the tool list replaced by the surface's digest, so
     /// that a list of many kilobytes is hashed once per surface and not once per request.
-    fn request_digest(&self, request: &Request<'_>, body: &[u8]) -> Digest;
+    ///
+    /// # Errors
+    /// A body that does not hold the list as this format writes it.
+    fn request_digest(&self, request: &Request<'_>, body: &[u8]) -> Result<Digest, ForeignBody>;
 }
 
 /// Digest of a body whose byte range `tools` is replaced by the surface's digest.
-fn digest_without_tools(body: &[u8], tools: &str, surface: &Surface) -> Digest {
-    let needle = tools.as_bytes();
-    match find(body, needle) {
-        Some(start) if !needle.is_empty() => {
-            Digest::of_parts([&body[..start], surface.digest().as_str().as_bytes(), &body[start + needle.len()..]])
-        }
-        _ => Digest::of(body),
+fn digest_without_tools(body: &[u8], tools: &str, surface: &Surface) -> Result<Digest, ForeignBody> {
+    // Nothing is shown, so that nothing is left out.
+    if surface.tools().is_empty() {
+        return Ok(Digest::of(body));
     }
+    let start = find(body, tools.as_bytes()).ok_or(ForeignBody)?;
+    let parts = [&body[..start], surface.digest().as_str().as_bytes(), &body[start + tools.len()..]];
+    Ok(Digest::of_parts(parts))
 }
 
 /// Where the tool list starts: bodies hold it once, behind the literal key.

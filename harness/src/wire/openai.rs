@@ -15,7 +15,7 @@ use serde_json::{
 };
 
 use super::{
-    CallAnswer, DecodeError, Entry, Reply, ReplyCall, Request, Stop, Wire, digest_without_tools,
+    CallAnswer, DecodeError, Entry, ForeignBody, Reply, ReplyCall, Request, Stop, Wire, digest_without_tools,
     members::{self, Members},
     push_json, push_string, system_text,
 };
@@ -131,7 +131,7 @@ impl Wire for OpenAi {
         })
     }
 
-    fn request_digest(&self, request: &Request<'_>, body: &[u8]) -> Digest {
+    fn request_digest(&self, request: &Request<'_>, body: &[u8]) -> Result<Digest, ForeignBody> {
         digest_without_tools(body, request.surface.wire(tool), request.surface)
     }
 }

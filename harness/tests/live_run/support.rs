@@ -12,7 +12,7 @@ use bench_harness::{
         mock::Mock,
         offline::{Setting, run_episode},
     },
-    wire::{Settings, anthropic::Anthropic},
+    wire::Settings,
 };
 use bench_mock_model::Behaviour;
 use bench_results::record::{EpisodeRecord, Record, Tail, Usage};
@@ -50,8 +50,7 @@ pub(crate) fn in_process(arms: &[&str], tasks: u64) -> BTreeMap<(String, String)
     let (inputs, prepared) = prepared(arms, tasks);
     let model = Mock::new(Behaviour::Noisy, &inputs.protocol.mock, &prepared);
     let settings = Settings { service_tier: Some("standard_only".to_owned()), ..Settings::of(&inputs.protocol) };
-    let setting =
-        Setting { protocol: &inputs.protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings };
+    let setting = Setting::scripted(&inputs, &settings);
     let family = &prepared.families[0];
     let mut all = BTreeMap::new();
     for index in 0..family.tasks.len() {

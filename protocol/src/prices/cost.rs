@@ -77,10 +77,10 @@ pub enum CacheWrites {
 }
 
 impl CacheWrites {
-    /// What a provider can write under a policy. Only Anthropic is known to write nothing without a breakpoint.
-    pub fn of(provider: &str, policy: &CachePolicy) -> Self {
+    /// What a provider can write under a policy; `unasked` says that it also writes without a breakpoint.
+    pub fn of(unasked: bool, policy: &CachePolicy) -> Self {
         match policy.ttl {
-            _ if provider != "anthropic" => Self::Implicit,
+            _ if unasked => Self::Implicit,
             _ if policy.breakpoints.is_empty() => Self::None,
             CacheTtl::FiveMinutes => Self::FiveMinutes,
             CacheTtl::OneHour => Self::OneHour,
@@ -165,16 +165,16 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_without_breakpoints_rules_writes_out_at_anthropic_alone() {
+    fn a_policy_without_breakpoints_rules_writes_out_only_where_none_is_unasked() {
         let policy = |breakpoints: &[Breakpoint], ttl| CachePolicy { breakpoints: breakpoints.to_vec(), ttl };
-        for (provider, breakpoints, ttl, expected) in [
-            ("anthropic", [].as_slice(), CacheTtl::OneHour, CacheWrites::None),
-            ("anthropic", &[Breakpoint::System], CacheTtl::FiveMinutes, CacheWrites::FiveMinutes),
-            ("anthropic", &[Breakpoint::System], CacheTtl::OneHour, CacheWrites::OneHour),
-            ("openai", &[], CacheTtl::FiveMinutes, CacheWrites::Implicit),
-            ("openai", &[Breakpoint::System], CacheTtl::FiveMinutes, CacheWrites::Implicit),
+        for (unasked, breakpoints, ttl, expected) in [
+            (false, [].as_slice(), CacheTtl::OneHour, CacheWrites::None),
+            (false, &[Breakpoint::System], CacheTtl::FiveMinutes, CacheWrites::FiveMinutes),
+            (false, &[Breakpoint::System], CacheTtl::OneHour, CacheWrites::OneHour),
+            (true, &[], CacheTtl::FiveMinutes, CacheWrites::Implicit),
+            (true, &[Breakpoint::System], CacheTtl::FiveMinutes, CacheWrites::Implicit),
         ] {
-            assert_eq!(CacheWrites::of(provider, &policy(breakpoints, ttl)), expected, "{provider}");
+            assert_eq!(CacheWrites::of(unasked, &policy(breakpoints, ttl)), expected, "{breakpoints:?}");
         }
     }
 

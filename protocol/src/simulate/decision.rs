@@ -8,6 +8,7 @@ use crate::{
     stats::{
         GateRule, PairedCounts,
         distribution::student_sf,
+        gates::Gate,
         level::DEAD_BAND,
         mcnemar::{harm_p, mcnemar},
         region::GateRegion,
@@ -53,9 +54,14 @@ impl Decision {
 
     /// G1, G2 and G3.
     pub(super) fn gates(&self, pairs: &EndpointPairs) -> bool {
-        self.region.passes(pairs.gain, pairs.loss)
-            && self.deflated(pairs, pairs.frame_squares, self.layout.frames(), self.rule.gates.frame_floor)
-                >= self.frame_critical
+        Gate::ALL.into_iter().all(|gate| match gate {
+            Gate::G1 => self.region.passes_g1(pairs.gain, pairs.loss),
+            Gate::G2 => self.region.passes_g2(pairs.gain, pairs.loss),
+            Gate::G3 => {
+                let floor = self.rule.gates.frame_floor;
+                self.deflated(pairs, pairs.frame_squares, self.layout.frames(), floor) >= self.frame_critical
+            }
+        })
     }
 
     /// G1 to G3 on both endpoints.

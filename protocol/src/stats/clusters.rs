@@ -4,14 +4,14 @@
 //! independent. The cluster-robust variance CR1 (as in Durkalski et al. 2003, Stat Med 22:279; Miller 2024,
 //! arXiv 2411.00640) over the independent one is the design effect; dividing the score statistic by its root keeps the
 //! score test's null variance, which does not collapse when no pair is discordant. With few clusters (servers) no such
-//! test is reliable: look at [`leave_one_out`] instead.
+//! test is reliable.
 
 use serde::{Deserialize, Serialize};
 
 use super::distribution::student_sf;
 use super::error::StatsError;
 use super::margin::Margin;
-use super::score::{p_lower, statistic_at_lower};
+use super::score::statistic_at_lower;
 use super::table::PairedCounts;
 
 /// Variances of Δ̂ with and without regard to clusters.
@@ -104,58 +104,9 @@ pub fn cluster_test(clusters: &[PairedCounts], margin: Margin, floor: f64) -> Re
     })
 }
 
-/// What remains when one cluster is left out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct LeftOut {
-    /// Place of the cluster in the input.
-    pub cluster: usize,
-    /// Δ̂ of the others.
-    pub delta_hat: f64,
-    /// Score p of H0: Δ ≤ −δ of the others.
-    pub p_lower: f64,
-}
-
-/// Ranges over leaving out each cluster in turn.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct LeaveOneOut {
-    /// The smallest Δ̂, then the largest.
-    pub delta_hat: [LeftOut; 2],
-    /// The smallest p, then the largest.
-    pub p_lower: [LeftOut; 2],
-}
-
-/// Leaves out each cluster in turn; ties go to the first.
-///
-/// # Errors
-/// Fewer than two clusters.
-pub fn leave_one_out(clusters: &[PairedCounts], margin: Margin) -> Result<LeaveOneOut, StatsError> {
-    let total = pooled(clusters)?;
-    let mut ranges: Option<LeaveOneOut> = None;
-    if clusters.len() < 2 {
-        return Err(StatsError::TooFewClusters { found: clusters.len() });
-    }
-    for (cluster, out) in clusters.iter().enumerate() {
-        let rest = PairedCounts::new(total.n() - out.n(), total.gain() - out.gain(), total.loss() - out.loss())?;
-        let left = LeftOut { cluster, delta_hat: rest.delta_hat(), p_lower: p_lower(rest, margin) };
-        let seen = ranges.get_or_insert(LeaveOneOut { delta_hat: [left; 2], p_lower: [left; 2] });
-        widen(&mut seen.delta_hat, left, |left| left.delta_hat);
-        widen(&mut seen.p_lower, left, |left| left.p_lower);
-    }
-    ranges.ok_or(StatsError::TooFewClusters { found: 0 })
-}
-
-fn widen(range: &mut [LeftOut; 2], next: LeftOut, key: fn(&LeftOut) -> f64) {
-    if key(&next) < key(&range[0]) {
-        range[0] = next;
-    }
-    if key(&next) > key(&range[1]) {
-        range[1] = next;
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{cluster_test, cluster_variance, leave_one_out};
+    use super::{cluster_test, cluster_variance};
     use crate::stats::distribution::student_sf;
     use crate::stats::{Margin, PairedCounts, StatsError};
 
@@ -194,19 +145,9 @@ mod tests {
     }
 
     #[test]
-    fn the_deepest_loss_is_named_when_clusters_are_left_out() {
-        let clusters = [counts(100, 2, 0), counts(100, 0, 9), counts(100, 1, 1)];
-        let ranges = leave_one_out(&clusters, margin()).unwrap();
-        assert_eq!(ranges.delta_hat.map(|left| left.cluster), [0, 1]);
-        assert_eq!(ranges.p_lower.map(|left| left.cluster), [1, 0]);
-        assert!((ranges.delta_hat[1].delta_hat - 0.01).abs() < 1e-15);
-    }
-
-    #[test]
     fn a_single_cluster_or_a_floor_below_one_is_refused() {
         let one = [counts(10, 0, 0)];
         assert_eq!(cluster_variance(&one), Err(StatsError::TooFewClusters { found: 1 }));
-        assert!(leave_one_out(&one, margin()).is_err() && leave_one_out(&[], margin()).is_err());
         for floor in [0.9, f64::NAN, f64::INFINITY] {
             assert!(cluster_test(&[one[0]; 2], margin(), floor).is_err());
         }

@@ -3,6 +3,8 @@
 //! Every p is compared with alpha under the declared dead band, which never certifies (see [`Alpha::certifies`]). The
 //! decision is p against alpha; that the score interval agrees is asserted, not used.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::bootstrap::bootstrap_p;
@@ -13,6 +15,32 @@ use super::level::{Alpha, DEAD_BAND};
 use super::margin::Margin;
 use super::score::{score_interval, score_test};
 use super::table::{PairedCounts, PairedTable};
+
+/// The gates that certify together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Gate {
+    /// Score test with the exact guard.
+    G1,
+    /// Exact bootstrap.
+    G2,
+    /// Score test deflated by frames.
+    G3,
+}
+
+impl Gate {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::G1, Self::G2, Self::G3];
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::G1 => "G1 (score test and exact guard)",
+            Self::G2 => "G2 (exact bootstrap)",
+            Self::G3 => "G3 (frames as clusters)",
+        })
+    }
+}
 
 /// What the protocol fixes about the gates.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -110,9 +138,21 @@ impl Gates {
         })
     }
 
+    /// Every gate that certifies, its p, and whether it passes. The one place that says which they are: a gate that is
+    /// added does not compile until it stands here, or is left out by name.
+    pub fn each(&self) -> [(Gate, f64, bool); Gate::ALL.len()] {
+        let Self { g1, g2, g3, s1: _label } = self;
+        [(Gate::G1, g1.p, g1.pass), (Gate::G2, g2.p, g2.pass), (Gate::G3, g3.test.p, g3.pass)]
+    }
+
     /// G1, G2 and G3 pass.
     pub fn pass(&self) -> bool {
-        self.g1.pass && self.g2.pass && self.g3.pass
+        self.each().into_iter().all(|(_, _, pass)| pass)
+    }
+
+    /// The gates that do not pass.
+    pub fn failing(&self) -> impl Iterator<Item = Gate> + use<> {
+        self.each().into_iter().filter_map(|(gate, _, pass)| (!pass).then_some(gate))
     }
 
     /// S1 passes on top of them.
@@ -122,14 +162,20 @@ impl Gates {
 
     /// The largest p of G1 to G3: the p-value of this endpoint's claim, for multiplicity.
     pub fn p(&self) -> f64 {
-        self.g1.p.max(self.g2.p).max(self.g3.test.p)
+        self.each().into_iter().map(|(_, p, _)| p).fold(0.0, f64::max)
     }
+}
+
+/// What G1 compares with alpha: the larger of the score test's p and the exact guard's, to which the allowance for its
+/// finite search is added.
+pub fn g1_p(p_tango: f64, p_exact: f64) -> f64 {
+    p_tango.max(p_exact + SEARCH_ALLOWANCE)
 }
 
 fn score_gate(rule: GateRule, counts: PairedCounts, exact: &ExactCache) -> ScoreGate {
     let score = score_test(counts, rule.margin);
     let p_exact = exact.p(counts, rule.margin);
-    let p = score.p_lower.max(p_exact + SEARCH_ALLOWANCE);
+    let p = g1_p(score.p_lower, p_exact);
     debug_assert!(
         (score.p_lower - rule.alpha.value()).abs() < DEAD_BAND
             || (score.p_lower < rule.alpha.value())
@@ -157,7 +203,7 @@ fn check_partition(level: &'static str, clusters: &[PairedCounts], table: Paired
 
 #[cfg(test)]
 mod tests {
-    use super::{GateRule, Gates};
+    use super::{Gate, GateRule, Gates};
     use crate::stats::{Alpha, ExactCache, PairedCounts, PairedTable, StatsError};
 
     fn rule() -> GateRule {
@@ -189,6 +235,23 @@ mod tests {
         let harmful = gates(1_000, 45, 5);
         assert!(!harmful.g1.pass && !harmful.g2.pass && !harmful.g3.pass && !harmful.tool_robust());
         assert!(harmful.p() > 0.99);
+        assert_eq!((harmless.failing().count(), harmful.failing().collect::<Vec<_>>()), (0, Gate::ALL.to_vec()));
+    }
+
+    #[test]
+    fn one_gate_that_does_not_pass_is_enough_and_is_named_and_the_largest_p_is_the_claims() {
+        let harmless = gates(1_000, 6, 8);
+        for gate in Gate::ALL {
+            let mut all = harmless;
+            let (p, pass) = match gate {
+                Gate::G1 => (&mut all.g1.p, &mut all.g1.pass),
+                Gate::G2 => (&mut all.g2.p, &mut all.g2.pass),
+                Gate::G3 => (&mut all.g3.test.p, &mut all.g3.pass),
+            };
+            (*p, *pass) = (0.5, false);
+            assert!(!all.pass() && !all.tool_robust() && (all.p() - 0.5).abs() < f64::EPSILON, "{gate}");
+            assert_eq!(all.failing().collect::<Vec<_>>(), [gate]);
+        }
     }
 
     #[test]

@@ -38,11 +38,6 @@ impl Alpha {
     pub fn certifies(self, p: f64) -> bool {
         p <= self.0 - DEAD_BAND
     }
-
-    /// Whether `p` is too close to alpha to be told from it on every machine.
-    pub fn in_dead_band(self, p: f64) -> bool {
-        (p - self.0).abs() < DEAD_BAND
-    }
 }
 
 impl TryFrom<f64> for Alpha {
@@ -61,7 +56,7 @@ impl From<Alpha> for f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Alpha;
+    use super::{Alpha, DEAD_BAND};
 
     #[test]
     fn a_level_outside_its_range_is_refused() {
@@ -82,7 +77,7 @@ mod tests {
     fn the_dead_band_never_certifies() {
         let alpha = Alpha::new(0.05).unwrap();
         for p in [0.05, 0.05 - 0.5e-9, 0.05 + 0.5e-9] {
-            assert!(alpha.in_dead_band(p) && !alpha.certifies(p), "{p}");
+            assert!((p - alpha.value()).abs() < DEAD_BAND && !alpha.certifies(p), "{p}");
         }
         assert!(alpha.certifies(0.05 - 2e-9) && !alpha.certifies(0.05 + 2e-9));
         assert!(alpha.certifies(0.0) && !alpha.certifies(f64::NAN));

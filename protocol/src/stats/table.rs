@@ -147,23 +147,6 @@ impl PairedTable {
         Ok(Self { both, loss, gain, neither })
     }
 
-    /// Counts outcomes `(raw right, compressed right)`, one per task.
-    ///
-    /// # Errors
-    /// As [`PairedTable::new`].
-    pub fn from_pairs(pairs: impl IntoIterator<Item = (bool, bool)>) -> Result<Self, StatsError> {
-        let (mut both, mut loss, mut gain, mut neither) = (0, 0, 0, 0);
-        for pair in pairs {
-            *match pair {
-                (true, true) => &mut both,
-                (true, false) => &mut loss,
-                (false, true) => &mut gain,
-                (false, false) => &mut neither,
-            } += 1;
-        }
-        Self::new(both, loss, gain, neither)
-    }
-
     /// Tasks right under both arms.
     pub fn both(self) -> u64 {
         self.both
@@ -227,9 +210,7 @@ mod tests {
 
     #[test]
     fn outcomes_are_counted_as_losses_when_only_raw_is_right() {
-        let pairs = [(true, true), (true, false), (true, false), (false, true), (false, false), (true, true)];
-        let table = PairedTable::from_pairs(pairs).unwrap();
-        assert_eq!(table, PairedTable::new(2, 2, 1, 1).unwrap());
+        let table = PairedTable::new(2, 2, 1, 1).unwrap();
         assert_eq!((table.raw_right(), table.compressed_right(), table.counts().net()), (4, 3, -1));
         assert!((table.delta_hat() + 1.0 / 6.0).abs() < 1e-15);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Endpoint, EndpointInput, Gate, Imputation, PairCells, Rule, VerdictError, input::Cluster};
+use super::{Endpoint, EndpointInput, Imputation, PairCells, Rule, VerdictError, input::Cluster};
 use crate::stats::{
     Alpha, ExactCache, Gates, Interval, Margin, PairedCounts, PairedTable, StatsError,
     distribution::normal_cdf,
@@ -33,14 +33,6 @@ pub struct EndpointEvidence {
 }
 
 impl EndpointEvidence {
-    /// The first gate that does not pass.
-    pub fn failing_gates(&self) -> impl Iterator<Item = Gate> {
-        let gates = self.gates;
-        [(Gate::G1, gates.g1.pass), (Gate::G2, gates.g2.pass), (Gate::G3, gates.g3.pass)]
-            .into_iter()
-            .filter_map(|(gate, pass)| (!pass).then_some(gate))
-    }
-
     /// Both one-sided hypotheses are rejected: neither worse nor better by δ.
     pub fn equivalent(&self, alpha: Alpha) -> bool {
         alpha.certifies(self.score.p_tost)

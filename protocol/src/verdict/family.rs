@@ -198,7 +198,7 @@ fn judge(verdict: &LevelVerdict, noise: Option<&Noise>) -> (Status, Vec<Reason>)
     let failing = verdict
         .endpoints
         .iter()
-        .flat_map(|seen| seen.failing_gates().map(|gate| Reason::GateNotPassed { endpoint: seen.endpoint, gate }));
+        .flat_map(|seen| seen.gates.failing().map(|gate| Reason::GateNotPassed { endpoint: seen.endpoint, gate }));
     reasons.extend(failing);
     if !reasons.is_empty() {
         return (Status::Inconclusive, reasons);

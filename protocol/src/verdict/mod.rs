@@ -40,4 +40,6 @@ pub use family::{FamilyVerdict, LevelVerdict, evaluate};
 pub use input::{ArmInput, Cluster, Endpoint, EndpointInput, FamilyInput, FamilyKind, ReferenceInput};
 pub use outcome::{Imputation, Mark, PairCells};
 pub use rule::Rule;
-pub use status::{Gate, Reason, Status};
+pub use status::{Reason, Status};
+
+pub use crate::stats::gates::Gate;

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::Endpoint;
+use super::{Endpoint, Gate};
 
 /// The verdict on one level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -41,27 +41,6 @@ impl Status {
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
-    }
-}
-
-/// The gates of one endpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Gate {
-    /// Score test with the exact guard.
-    G1,
-    /// Exact bootstrap.
-    G2,
-    /// Score test deflated by frames.
-    G3,
-}
-
-impl fmt::Display for Gate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::G1 => "G1 (score test and exact guard)",
-            Self::G2 => "G2 (exact bootstrap)",
-            Self::G3 => "G3 (frames as clusters)",
-        })
     }
 }
 

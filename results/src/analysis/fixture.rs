@@ -15,7 +15,7 @@ use crate::record::{EpisodeRecord, episode::tests::episode};
 pub(crate) const ARMS: [&str; 6] = ["raw", "L0", "L1", "raw-again", "planted-loss", "names-only"];
 
 pub(crate) fn spec() -> FamilySpec {
-    FamilySpec::levels(&Protocol::built_in().unwrap(), &ARMS)
+    FamilySpec::levels(&Protocol::built_in().unwrap(), &ARMS).unwrap()
 }
 
 /// Task `i`: every twentieth abstains, the others go round 20 tools of 4 servers, three tasks to a frame.

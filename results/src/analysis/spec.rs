@@ -5,7 +5,13 @@ use std::{
     sync::Arc,
 };
 
-use bench_protocol::{rng::Seed, spec::Protocol, stats::Alpha, verdict::FamilyKind};
+use bench_protocol::{
+    controls::{NAMES_ONLY, PLANTED_LOSS, R_AGAIN, R_NO_EXPAND, RAW_AGAIN},
+    rng::Seed,
+    spec::Protocol,
+    stats::Alpha,
+    verdict::FamilyKind,
+};
 use serde::{Deserialize, Serialize};
 
 use super::AnalysisError;
@@ -69,46 +75,58 @@ pub struct Reporting {
 
 impl FamilySpec {
     /// The levels of a protocol with their reference and controls, as far as they are among the arms that ran.
-    pub fn levels(protocol: &Protocol, ran: &[&str]) -> Self {
+    ///
+    /// # Errors
+    /// A control that is none of levels.
+    pub fn levels(protocol: &Protocol, ran: &[&str]) -> Result<Self, AnalysisError> {
         let arms = &protocol.arms;
         let reference = arms.reference.as_str();
-        let control = |id: &str| match id {
-            "raw-again" => Role::Again,
-            "names-only" => Role::MustShowDamage,
-            _ => Role::MustNotCertify,
+        let role = |id: &str| match id {
+            RAW_AGAIN => Some(Role::Again),
+            PLANTED_LOSS => Some(Role::MustNotCertify),
+            NAMES_ONLY => Some(Role::MustShowDamage),
+            _ => None,
         };
-        let listed = std::iter::once((reference, Role::Reference, None))
-            .chain(arms.levels.iter().map(|id| (id.as_str(), Role::Level, Some(reference))))
-            .chain(arms.controls.iter().map(|id| (id.as_str(), control(id), Some(reference))));
-        Self::of(FamilyKind::Levels, listed, ran, &arms.controls)
+        let mut listed = vec![(reference, Role::Reference, None)];
+        listed.extend(arms.levels.iter().map(|id| (id.as_str(), Role::Level, Some(reference))));
+        for id in &arms.controls {
+            let role = role(id).ok_or_else(|| unknown(id, reference, &[RAW_AGAIN, PLANTED_LOSS, NAMES_ONLY]))?;
+            listed.push((id, role, Some(reference)));
+        }
+        Ok(Self::of(FamilyKind::Levels, listed, ran, &arms.controls))
     }
 
     /// R with its reference and controls, as far as they are among the arms that ran. `R-again` is compared with R, the
     /// others with R's own raw.
-    pub fn results(protocol: &Protocol, ran: &[&str]) -> Self {
+    ///
+    /// # Errors
+    /// A control that is none of R.
+    pub fn results(protocol: &Protocol, ran: &[&str]) -> Result<Self, AnalysisError> {
         let arms = &protocol.arms;
         let reference = arms.results_reference.as_str();
         let first = arms.results.first().map(String::as_str);
-        let control = |id: &str| match id {
-            "R-again" => (Role::Again, first),
-            _ => (Role::MustNotCertify, Some(reference)),
+        let role = |id: &str| match id {
+            R_AGAIN => Some((Role::Again, first)),
+            R_NO_EXPAND => Some((Role::MustNotCertify, Some(reference))),
+            _ => None,
         };
-        let listed = std::iter::once((reference, Role::Reference, None))
-            .chain(arms.results.iter().map(|id| (id.as_str(), Role::Level, Some(reference))))
-            .chain(arms.results_controls.iter().map(|id| {
-                let (role, baseline) = control(id);
-                (id.as_str(), role, baseline)
-            }));
-        Self::of(FamilyKind::Results, listed, ran, &arms.results_controls)
+        let mut listed = vec![(reference, Role::Reference, None)];
+        listed.extend(arms.results.iter().map(|id| (id.as_str(), Role::Level, Some(reference))));
+        for id in &arms.results_controls {
+            let (role, baseline) = role(id).ok_or_else(|| unknown(id, reference, &[R_AGAIN, R_NO_EXPAND]))?;
+            listed.push((id, role, baseline));
+        }
+        Ok(Self::of(FamilyKind::Results, listed, ran, &arms.results_controls))
     }
 
     fn of<'a>(
         kind: FamilyKind,
-        listed: impl Iterator<Item = (&'a str, Role, Option<&'a str>)>,
+        listed: Vec<(&'a str, Role, Option<&'a str>)>,
         ran: &[&str],
         controls: &[String],
     ) -> Self {
         let arms = listed
+            .into_iter()
             .filter(|(id, _, _)| ran.contains(id))
             .map(|(id, role, baseline)| ArmSpec {
                 id: id.into(),
@@ -151,5 +169,52 @@ impl FamilySpec {
             }
         }
         Ok(all)
+    }
+}
+
+/// A control whose part nobody has said: to guess one would decide what its outcome means.
+fn unknown(control: &str, reference: &str, known: &[&str]) -> AnalysisError {
+    AnalysisError::Family {
+        reference: reference.into(),
+        why: format!(
+            "`{control}` is no control that it knows; list some of {} in the protocol's [arms]",
+            known.join(", ")
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_control_of_the_built_in_protocol_has_its_part() {
+        let protocol = Protocol::built_in().unwrap();
+        let roles = |spec: FamilySpec| -> Vec<(String, Role)> {
+            spec.arms.into_iter().map(|arm| (arm.id.to_string(), arm.role)).collect()
+        };
+        let ran = ["raw", "raw-again", "planted-loss", "names-only", "results-raw", "R", "R-again", "R-no-expand"];
+        let levels = roles(FamilySpec::levels(&protocol, &ran).unwrap());
+        assert_eq!(
+            levels[1..],
+            [
+                (RAW_AGAIN.to_owned(), Role::Again),
+                (PLANTED_LOSS.to_owned(), Role::MustNotCertify),
+                (NAMES_ONLY.to_owned(), Role::MustShowDamage)
+            ]
+        );
+        let results = roles(FamilySpec::results(&protocol, &ran).unwrap());
+        assert_eq!(results[2..], [(R_AGAIN.to_owned(), Role::Again), (R_NO_EXPAND.to_owned(), Role::MustNotCertify)]);
+    }
+
+    #[test]
+    fn a_control_that_nobody_gave_a_part_is_an_error_that_names_it() {
+        let mut protocol = Protocol::built_in().unwrap();
+        protocol.arms.controls.push("L0".to_owned());
+        protocol.arms.results_controls.push(NAMES_ONLY.to_owned());
+        let levels = FamilySpec::levels(&protocol, &["raw"]).unwrap_err().to_string();
+        assert!(levels.contains("`L0` is no control") && levels.contains(RAW_AGAIN), "{levels}");
+        let results = FamilySpec::results(&protocol, &["results-raw"]).unwrap_err().to_string();
+        assert!(results.contains("`names-only` is no control") && results.contains(R_AGAIN), "{results}");
     }
 }

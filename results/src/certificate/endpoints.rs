@@ -97,6 +97,12 @@ pub struct GatesReport {
 }
 
 impl GatesReport {
+    /// Whether all of the gates that certify pass, as stated; S1 is a label beside them.
+    pub fn pass(&self) -> bool {
+        let Self { t: _, p_tango: _, p_exact: _, g1, p_boot: _, g2, g3, s1: _label } = self;
+        *g1 && *g2 && g3.pass
+    }
+
     pub(super) fn of(gates: &Gates) -> Self {
         Self {
             t: significant(gates.g1.t),

@@ -14,7 +14,7 @@ use bench_protocol::{
         Alpha, ExactCache, Margin, PairedCounts, StatsError,
         bootstrap::bootstrap_p,
         clusters::cluster_test,
-        exact::SEARCH_ALLOWANCE,
+        gates::g1_p,
         score::{score_interval, score_test},
         worst_case::worst_case_p,
     },
@@ -186,7 +186,7 @@ impl Rule<'_> {
     }
 
     fn reading(&self, split: &str, counts: PairedCounts) -> Result<Reading, StatsError> {
-        let p_g1 = score_test(counts, self.margin).p_lower.max(self.exact.p(counts, self.margin) + SEARCH_ALLOWANCE);
+        let p_g1 = g1_p(score_test(counts, self.margin).p_lower, self.exact.p(counts, self.margin));
         let p_g2 = bootstrap_p(counts, self.margin);
         let interval = score_interval(counts, self.alpha);
         let clustered = match self.templates {

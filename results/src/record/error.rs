@@ -22,12 +22,6 @@ pub enum RecordError {
         /// The folder.
         path: PathBuf,
     },
-    /// Another process writes this record.
-    #[error("{path}: another process is writing this record; wait for it, or stop it first")]
-    Busy {
-        /// The file that is locked.
-        path: PathBuf,
-    },
     /// A format of another version.
     #[error("{path}: record format {found} is unknown, this binary reads {supported}; use the version that wrote it")]
     Version {

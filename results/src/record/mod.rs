@@ -5,7 +5,8 @@
 //! ```
 //!
 //! The two logs are append-only and have one writer; every other file is written whole. A log line that lacks its end is
-//! the torn tail of a run that was killed: [`writer`] cuts it when it opens the record again, [`reader`] cuts or reports it.
+//! the torn tail of a run that was killed: [`reader`] cuts or reports it, and the journal of the harness cuts it when it
+//! goes on with a live run.
 
 pub mod attempt;
 pub mod episode;

@@ -220,11 +220,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::{Durability, RecordWriter, episode::tests::episode, manifest::tests::manifest};
+    use crate::record::{RecordWriter, episode::tests::episode, manifest::tests::manifest};
 
     fn record(episodes: &[u8]) -> (tempfile::TempDir, Record) {
         let folder = tempfile::tempdir().unwrap();
-        let writer = RecordWriter::create(folder.path(), Durability::None).unwrap();
+        let writer = RecordWriter::create(folder.path()).unwrap();
         writer.manifest(&manifest()).unwrap();
         drop(writer);
         fs::write(folder.path().join(EPISODES), episodes).unwrap();

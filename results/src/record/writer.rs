@@ -1,9 +1,9 @@
-//! Writing a record: two append-only logs behind one writer, everything else as whole files.
+//! Writing the record of an offline run: two append-only logs behind one writer, everything else as whole files.
 
 use std::{
     collections::BTreeSet,
-    fs::{self, File, OpenOptions, TryLockError},
-    io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _},
+    fs::{self, File, OpenOptions},
+    io::{self, BufWriter, Write as _},
     path::{Component, Path, PathBuf},
 };
 
@@ -43,25 +43,7 @@ impl Log {
             io::ErrorKind::AlreadyExists => RecordError::Exists { path: path.clone() },
             _ => RecordError::Io { path: path.clone(), source },
         })?;
-        Self::locked(path, file)
-    }
-
-    /// Opens a log again and cuts its torn tail; says how many bytes were cut.
-    fn reopen(path: &Path) -> Result<(Self, u64), RecordError> {
-        let at = |source| RecordError::Io { path: path.to_owned(), source };
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(at)?;
-        let mut log = Self::locked(path.to_owned(), file)?;
-        let cut = cut_torn_tail(log.out.get_mut()).map_err(at)?;
-        Ok((log, cut))
-    }
-
-    /// The lock is the file's own, so that it ends with the process, however that ends.
-    fn locked(path: PathBuf, file: File) -> Result<Self, RecordError> {
-        match file.try_lock() {
-            Ok(()) => Ok(Self { path, out: BufWriter::with_capacity(BUFFER, file), line: Vec::new() }),
-            Err(TryLockError::WouldBlock) => Err(RecordError::Busy { path }),
-            Err(TryLockError::Error(source)) => Err(RecordError::Io { path, source }),
-        }
+        Ok(Self { path, out: BufWriter::with_capacity(BUFFER, file), line: Vec::new() })
     }
 
     fn append<T: Serialize>(&mut self, value: &T) -> Result<(), RecordError> {
@@ -72,41 +54,16 @@ impl Log {
         self.out.write_all(&self.line).map_err(|source| RecordError::Io { path: self.path.clone(), source })
     }
 
-    fn flush(&mut self, sync: bool) -> Result<(), RecordError> {
-        let outcome = self.out.flush().and_then(|()| if sync { self.out.get_ref().sync_data() } else { Ok(()) });
-        outcome.map_err(|source| RecordError::Io { path: self.path.clone(), source })
+    fn flush(&mut self) -> Result<(), RecordError> {
+        self.out.flush().map_err(|source| RecordError::Io { path: self.path.clone(), source })
     }
 }
 
-/// Cuts what follows the last line end; returns the number of bytes cut.
-fn cut_torn_tail(file: &mut File) -> io::Result<u64> {
-    const STEP: u64 = 1 << 16;
-    let length = file.seek(SeekFrom::End(0))?;
-    let mut end = length;
-    let mut block = Vec::new();
-    while end > 0 {
-        let start = end.saturating_sub(STEP);
-        file.seek(SeekFrom::Start(start))?;
-        block.clear();
-        (&*file).take(end - start).read_to_end(&mut block)?;
-        if let Some(place) = block.iter().rposition(|&byte| byte == b'\n') {
-            end = start + place as u64 + 1;
-            break;
-        }
-        end = start;
-    }
-    if end < length {
-        file.set_len(end)?;
-        file.sync_data()?;
-    }
-    Ok(length - end)
-}
-
-/// The one writer of a record.
+/// The one writer of an offline run's record. Nothing is synced: such a run costs nothing and can be had again. The logs
+/// of a live run are its journal, which the harness writes.
 #[derive(Debug)]
 pub struct RecordWriter {
     folder: PathBuf,
-    durability: Durability,
     attempts: Log,
     episodes: Log,
     surfaces: BTreeSet<Digest>,
@@ -117,29 +74,15 @@ impl RecordWriter {
     ///
     /// # Errors
     /// [`RecordError::Exists`] where there is one, or the folder can't be written.
-    pub fn create(folder: &Path, durability: Durability) -> Result<Self, RecordError> {
+    pub fn create(folder: &Path) -> Result<Self, RecordError> {
         make(&folder.join(SURFACES))?;
         make(&folder.join(INPUTS))?;
         Ok(Self {
             folder: folder.to_owned(),
-            durability,
             attempts: Log::create(folder.join(ATTEMPTS))?,
             episodes: Log::create(folder.join(EPISODES))?,
             surfaces: BTreeSet::new(),
         })
-    }
-
-    /// Opens a record to go on with it: torn tails are cut, and the number of bytes cut is returned.
-    ///
-    /// # Errors
-    /// [`RecordError::Busy`] where another process writes it.
-    pub fn reopen(folder: &Path, durability: Durability) -> Result<(Self, u64), RecordError> {
-        make(&folder.join(SURFACES))?;
-        make(&folder.join(INPUTS))?;
-        let (attempts, cut_attempts) = Log::reopen(&folder.join(ATTEMPTS))?;
-        let (episodes, cut_episodes) = Log::reopen(&folder.join(EPISODES))?;
-        let writer = Self { folder: folder.to_owned(), durability, attempts, episodes, surfaces: BTreeSet::new() };
-        Ok((writer, cut_attempts + cut_episodes))
     }
 
     /// The folder.
@@ -147,7 +90,7 @@ impl RecordWriter {
         &self.folder
     }
 
-    /// Appends an attempt that is about to leave. Nothing is on disk before [`Self::sync_attempts`].
+    /// Appends an attempt that is about to leave.
     pub fn open_attempt(&mut self, line: &Opened) -> Result<(), RecordError> {
         self.attempts.append(line)
     }
@@ -155,11 +98,6 @@ impl RecordWriter {
     /// Appends the outcome of an attempt.
     pub fn settle(&mut self, line: &Settled) -> Result<(), RecordError> {
         self.attempts.append(line)
-    }
-
-    /// Puts all attempts so far on disk: one call for a group of reservations.
-    pub fn sync_attempts(&mut self) -> Result<(), RecordError> {
-        self.attempts.flush(self.durability == Durability::Synced)
     }
 
     /// Appends an episode that has ended.
@@ -174,7 +112,7 @@ impl RecordWriter {
         }
         let path = self.folder.join(SURFACES).join(format!("{}.json", digest.hex()));
         if !path.exists() {
-            self.whole(&path, bytes)?;
+            write_whole(&path, bytes, Durability::None)?;
         }
         self.surfaces.insert(digest.clone());
         Ok(())
@@ -194,7 +132,7 @@ impl RecordWriter {
         if let Some(parent) = path.parent() {
             make(parent)?;
         }
-        self.whole(&path, bytes)
+        write_whole(&path, bytes, Durability::None)
     }
 
     /// Writes the manifest, replacing an earlier one.
@@ -203,23 +141,18 @@ impl RecordWriter {
         let mut bytes =
             serde_json::to_vec_pretty(manifest).map_err(|source| RecordError::Encode { path: path.clone(), source })?;
         bytes.push(b'\n');
-        self.whole(&path, &bytes)
+        write_whole(&path, &bytes, Durability::None)
     }
 
     /// Writes the certificate's bytes, replacing an earlier one.
     pub fn certificate(&self, bytes: &[u8]) -> Result<(), RecordError> {
-        self.whole(&self.folder.join(CERTIFICATE), bytes)
+        write_whole(&self.folder.join(CERTIFICATE), bytes, Durability::None)
     }
 
-    /// Hands all lines to the operating system, and to the disk where durability asks for it.
+    /// Hands all lines to the operating system.
     pub fn flush(&mut self) -> Result<(), RecordError> {
-        let sync = self.durability == Durability::Synced;
-        self.attempts.flush(sync)?;
-        self.episodes.flush(sync)
-    }
-
-    fn whole(&self, path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
-        write_whole(path, bytes, self.durability)
+        self.attempts.flush()?;
+        self.episodes.flush()
     }
 }
 
@@ -272,7 +205,7 @@ mod tests {
 
     fn written(lines: usize) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let mut writer = RecordWriter::create(folder.path(), Durability::None).unwrap();
+        let mut writer = RecordWriter::create(folder.path()).unwrap();
         writer.manifest(&manifest()).unwrap();
         for _ in 0..lines {
             writer.episode(&episode("t0000000000000001", "raw", true)).unwrap();
@@ -292,50 +225,13 @@ mod tests {
     #[test]
     fn a_second_record_in_one_folder_is_refused() {
         let folder = written(1);
-        assert!(matches!(RecordWriter::create(folder.path(), Durability::None), Err(RecordError::Exists { .. })));
-    }
-
-    #[test]
-    fn a_second_writer_is_refused_while_the_first_lives() {
-        let folder = tempfile::tempdir().unwrap();
-        let first = RecordWriter::create(folder.path(), Durability::None).unwrap();
-        assert!(matches!(RecordWriter::reopen(folder.path(), Durability::None), Err(RecordError::Busy { .. })));
-        drop(first);
-        assert!(RecordWriter::reopen(folder.path(), Durability::None).is_ok());
-    }
-
-    #[test]
-    fn reopening_cuts_the_torn_tail_at_every_place_and_keeps_whole_lines() {
-        let folder = written(2);
-        let path = folder.path().join(EPISODES);
-        let whole = fs::read(&path).unwrap();
-        let first = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
-        for end in [first, first + 1, whole.len() - 1, whole.len()] {
-            fs::write(&path, &whole[..end]).unwrap();
-            let (mut writer, cut) = RecordWriter::reopen(folder.path(), Durability::Synced).unwrap();
-            let kept = if end == whole.len() { whole.len() } else { first };
-            assert_eq!(cut, (end - kept) as u64);
-            writer.episode(&episode("t0000000000000002", "L0", false)).unwrap();
-            drop(writer);
-            let record = Record::open(folder.path()).unwrap();
-            let lines: Vec<_> = record.episodes(Tail::Report).unwrap().collect::<Result<_, _>>().unwrap();
-            assert_eq!(lines.last().unwrap().task.0, "t0000000000000002");
-            assert_eq!(lines.len(), if kept == first { 2 } else { 3 });
-        }
-    }
-
-    #[test]
-    fn a_log_without_any_line_end_is_cut_to_nothing() {
-        let folder = written(0);
-        fs::write(folder.path().join(ATTEMPTS), vec![b'x'; 200_000]).unwrap();
-        let (_, cut) = RecordWriter::reopen(folder.path(), Durability::None).unwrap();
-        assert_eq!(cut, 200_000);
+        assert!(matches!(RecordWriter::create(folder.path()), Err(RecordError::Exists { .. })));
     }
 
     #[test]
     fn a_surface_is_kept_once_and_checked_on_reading() {
         let folder = tempfile::tempdir().unwrap();
-        let mut writer = RecordWriter::create(folder.path(), Durability::None).unwrap();
+        let mut writer = RecordWriter::create(folder.path()).unwrap();
         writer.manifest(&manifest()).unwrap();
         let digest = Digest::of(b"{}");
         writer.surface(&digest, b"{}").unwrap();
@@ -349,7 +245,7 @@ mod tests {
     #[test]
     fn names_that_leave_the_record_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let writer = RecordWriter::create(folder.path(), Durability::None).unwrap();
+        let writer = RecordWriter::create(folder.path()).unwrap();
         for name in ["../x", "/x", "a/../../x", "", "./x"] {
             assert!(matches!(writer.input(name, b""), Err(RecordError::Escapes { .. })), "{name}");
         }

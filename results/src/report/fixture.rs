@@ -19,7 +19,7 @@ use super::{
 use crate::{
     analysis::fixture::{ARMS, accumulator, episodes, margin, meta, reporting},
     certificate::{Certificate, fixture::subjects},
-    record::{DrawId, Durability, Manifest, Opened, Record, RecordWriter, Settled, Usage, manifest::tests::manifest},
+    record::{DrawId, Manifest, Opened, Record, RecordWriter, Settled, Usage, manifest::tests::manifest},
 };
 
 /// A run with everything that its report needs.
@@ -119,7 +119,7 @@ fn facts(n: u64) -> Vec<TaskFacts> {
 /// A run of `n` tasks under six arms, closed or open.
 pub(crate) fn run(n: u64, closed: bool) -> Run {
     let folder = tempfile::tempdir().unwrap();
-    let mut writer = RecordWriter::create(folder.path(), Durability::None).unwrap();
+    let mut writer = RecordWriter::create(folder.path()).unwrap();
     let mut counted = accumulator(n);
     for (episode, number) in episodes(n).iter().zip(0..) {
         counted.push(episode).unwrap();

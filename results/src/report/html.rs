@@ -29,7 +29,7 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
     let run = &report.run;
     let body = match &report.outcomes {
         Some(outcomes) => closed(report, outcomes)?,
-        None => open(report),
+        None => open(report)?,
     };
     let page = html! {
         (DOCTYPE)
@@ -92,55 +92,66 @@ fn banners(report: &Report) -> Markup {
     }
 }
 
+/// What a section is made from.
+#[derive(Clone, Copy)]
+enum Section {
+    /// What every run has.
+    Always(fn(&str, &Report) -> Markup),
+    /// What is known of a run once it is closed.
+    Closed(fn(&str, &Outcomes) -> Result<Markup, ReportError>),
+}
+
+/// The sections below the verdict, in order: id, title in the navigation, content.
+const SECTIONS: [(&str, &str, Section); 13] = [
+    ("effects", "Effects", Section::Closed(effects::section)),
+    ("flow", "Flow", Section::Always(flow::section)),
+    ("controls", "Controls", Section::Closed(|id, outcomes| Ok(verdicts::controls(id, outcomes)))),
+    ("losses", "Losses", Section::Closed(|id, outcomes| Ok(losses::section(id, outcomes)))),
+    ("pairs", "Pairs", Section::Closed(|id, outcomes| Ok(pairs::section(id, outcomes)))),
+    ("context", "Context", Section::Closed(|id, outcomes| Ok(cost::context(id, outcomes)))),
+    ("cost", "Cost", Section::Closed(|id, outcomes| Ok(cost::section(id, outcomes)))),
+    ("happened", "What happened", Section::Closed(|id, outcomes| Ok(happened::section(id, outcomes)))),
+    ("definitions", "Definitions", Section::Closed(|id, outcomes| Ok(definitions::section(id, outcomes)))),
+    ("protocol", "Protocol", Section::Always(standing::protocol)),
+    ("checks", "Checks", Section::Always(standing::checks)),
+    ("origins", "Origins", Section::Always(standing::origins)),
+    ("consort", "CONSORT", Section::Closed(|id, outcomes| Ok(standing::checklist(id, outcomes)))),
+];
+
+/// The sections of a run; of an open one those that say nothing of outcomes.
+fn sections(report: &Report, outcomes: Option<&Outcomes>) -> Result<Vec<Markup>, ReportError> {
+    let mut all = Vec::new();
+    for (id, _, section) in SECTIONS {
+        match (section, outcomes) {
+            (Section::Always(content), _) => all.push(content(id, report)),
+            (Section::Closed(content), Some(outcomes)) => all.push(content(id, outcomes)?),
+            (Section::Closed(_), None) => {}
+        }
+    }
+    Ok(all)
+}
+
 /// A run that is still open: nobody has seen an outcome, and this page is no exception.
-fn open(report: &Report) -> Markup {
-    html! {
+fn open(report: &Report) -> Result<Markup, ReportError> {
+    Ok(html! {
         section id="verdict" {
             h1 { "No verdict yet" }
             (banners(report))
             p.lead { "The run is open. Nothing is scored before it is closed, so this page shows its flow and nothing else." }
         }
-        (flow::section(report))
-        (standing::sections(report))
-        (standing::origins(&report.origins))
-    }
+        @for section in sections(report, None)? { (section) }
+    })
 }
 
 fn closed(report: &Report, outcomes: &Outcomes) -> Result<Markup, ReportError> {
-    let sections = [
-        ("effects", "Effects"),
-        ("flow", "Flow"),
-        ("controls", "Controls"),
-        ("losses", "Losses"),
-        ("pairs", "Pairs"),
-        ("context", "Context"),
-        ("cost", "Cost"),
-        ("happened", "What happened"),
-        ("definitions", "Definitions"),
-        ("protocol", "Protocol"),
-        ("checks", "Checks"),
-        ("origins", "Origins"),
-        ("consort", "CONSORT"),
-    ];
     Ok(html! {
         section id="verdict" {
             h1 { "Verdict" }
             (banners(report))
             (verdicts::cards(outcomes))
         }
-        nav aria-label="Sections" { ul { @for (id, title) in sections { li { a href={ "#" (id) } { (title) } } } } }
-        (effects::section(outcomes)?)
-        (flow::section(report))
-        (verdicts::controls(outcomes))
-        (losses::section(outcomes))
-        (pairs::section(outcomes))
-        (cost::context(outcomes))
-        (cost::section(outcomes))
-        (happened::section(outcomes))
-        (definitions::section(outcomes))
-        (standing::sections(report))
-        (standing::origins(&report.origins))
-        (standing::checklist(outcomes))
+        nav aria-label="Sections" { ul { @for (id, title, _) in SECTIONS { li { a href={ "#" (id) } { (title) } } } } }
+        @for section in sections(report, Some(outcomes))? { (section) }
     })
 }
 
@@ -213,6 +224,19 @@ mod tests {
             let shown =
                 ["Plumbing. ", "Exploratory. "].into_iter().find(|word| page.contains(&format!("<strong>{word}")));
             assert_eq!(shown, word);
+        }
+    }
+
+    #[test]
+    fn every_link_within_the_page_leads_somewhere() {
+        for (complete, least) in [(true, SECTIONS.len()), (false, 1)] {
+            let page = render(&fixture::run(60, complete).report()).unwrap();
+            let targets: Vec<&str> =
+                page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+            assert!(targets.len() >= least, "{targets:?}");
+            for target in targets {
+                assert_eq!(page.matches(&format!("id=\"{target}\"")).count(), 1, "{target}");
+            }
         }
     }
 

@@ -2,7 +2,10 @@
 
 use bench_protocol::verdict::{Endpoint, FamilyKind, Status};
 
-use super::grid::{Head, number, word};
+use super::{
+    cell::{clipped, conditional, dash, group, signed, status_word},
+    grid::{Head, number, word},
+};
 use crate::{
     analysis::Role,
     certificate::{ArmReport, Certificate, ControlReport, Demand, IntervalReport, LevelReport, number::Fraction},
@@ -79,7 +82,7 @@ fn row(certificate: &Certificate, family: FamilyKind, arm: &ArmReport) -> Vec<St
     let rate = |endpoint| arm.rates.get(&endpoint).map_or_else(dash, |rate| percent(*rate));
     let episodes = arm.flow.attempted.max(1) as f64;
     let n = arm.rates.values().next().map_or(0, |rate| rate.den);
-    let mut cells = vec![clipped(&arm.arm), group(n)];
+    let mut cells = vec![clipped(&arm.arm, NAME), group(n)];
     if family.has_tools() {
         cells.extend([rate(Endpoint::Selection), rate(Endpoint::Arguments)]);
     } else {
@@ -166,78 +169,18 @@ pub(crate) fn control_word(control: &ControlReport) -> &'static str {
     }
 }
 
-/// The verdict word; where the run cannot certify it is a conditional and says why.
-pub(crate) fn status_word(status: Status, weight: Weight) -> String {
-    match weight {
-        Weight::Certifies => status.word().to_owned(),
-        Weight::Exploratory => format!("{} (exploratory)", conditional(status)),
-        Weight::Scripted => format!("{} (mock)", conditional(status)),
-    }
-}
-
 /// As [`status_word`], short enough for the table.
 fn short_word(status: Status, weight: Weight) -> String {
     if weight == Weight::Exploratory { format!("{} (expl.)", conditional(status)) } else { status_word(status, weight) }
-}
-
-fn conditional(status: Status) -> &'static str {
-    match status {
-        Status::Certified => "would certify",
-        Status::Failed => "would fail",
-        Status::Inconclusive | Status::NotTested | Status::NotEvaluated | Status::NoVerdict => status.word(),
-    }
-}
-
-/// A name of at most [`NAME`] characters; the certificate has it whole.
-fn clipped(name: &str) -> String {
-    if name.chars().count() <= NAME {
-        return name.to_owned();
-    }
-    name.chars().take(NAME - 1).chain(['…']).collect()
-}
-
-fn dash() -> String {
-    "–".to_owned()
 }
 
 fn percent(rate: Fraction) -> String {
     if rate.den == 0 { dash() } else { format!("{:.1}", 100.0 * rate.value()) }
 }
 
-/// One decimal with its sign; zero has none.
-pub(crate) fn signed(x: f64) -> String {
-    let text = format!("{x:+.1}");
-    if matches!(text.as_str(), "+0.0" | "-0.0") { "0.0".to_owned() } else { text }
-}
-
-/// Thousands apart: `9,688`.
-pub(crate) fn group(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn thousands_are_grouped_and_zero_has_no_sign() {
-        assert_eq!([0, 999, 1_000, 9_688, 1_234_567].map(group), ["0", "999", "1,000", "9,688", "1,234,567"]);
-        assert_eq!([-0.04, 0.04, -0.06, 1.25].map(signed), ["0.0", "0.0", "-0.1", "+1.2"]);
-    }
-
-    #[test]
-    fn long_names_are_clipped_where_it_shows() {
-        assert_eq!(clipped("planted-loss"), "planted-loss");
-        assert_eq!(clipped("some-vendor/compressor@1.2.3"), "some-vendor/com…");
-    }
 
     #[test]
     fn only_a_run_that_can_certify_speaks_without_a_mark() {

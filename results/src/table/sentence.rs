@@ -2,7 +2,7 @@
 
 use bench_protocol::verdict::{Endpoint, FamilyKind, Status};
 
-use super::rows::signed;
+use super::cell::signed;
 use crate::{
     certificate::{Certificate, EndpointReport, LevelReport},
     record::Weight,

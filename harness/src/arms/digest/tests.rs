@@ -147,7 +147,7 @@ fn an_already_small_gap_is_shown() {
 #[test]
 fn two_originals_never_share_a_handle() {
     let definitions = Arc::new(Definitions::new(&Catalogs::vendored().unwrap()).unwrap());
-    let arm = DigestArm::new(info("R", "", &[]), definitions, true).unwrap();
+    let arm = DigestArm::new(info("R", ""), definitions, true).unwrap();
     let mut session =
         DigestSession { base: arm.base.session(Scope::Catalogs).unwrap(), expands: true, originals: HashMap::new() };
     session.originals.insert((0, handle(&log())), "another text".to_owned());

@@ -5,7 +5,9 @@ use super::*;
 use crate::arms::{
     Arm, ArmSession, CallOutcome, Scope,
     fixtures::{call, catalogs_of, context, context_of, lines},
+    names::Place,
     registry,
+    schema_tool::schema_text,
 };
 
 fn arm(id: &str) -> Arc<dyn Arm> {

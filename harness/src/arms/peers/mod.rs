@@ -8,28 +8,24 @@ mod atlassian;
 mod cartograph;
 mod desk;
 mod lazy_hier;
-mod materials;
 mod mcpdiet;
 mod profile;
 mod ranking;
 mod replies;
 mod retrieve;
-mod space;
 mod speakeasy;
 mod stacklok;
 mod toolsearch;
 pub mod uimcp;
 
 pub use cartograph::{CardError, CardSpace, SignedCard};
-pub use materials::Materials;
 pub use ranking::Ranker;
 
-use std::sync::Arc;
-
-use super::{Affordance, Arm, ArmError, ArmId, ArmInfo, Waiver};
-
-/// How a peer is built from what all of them share.
-pub(super) type Build = fn(ArmInfo, &Materials) -> Result<Arc<dyn Arm>, ArmError>;
+use super::{
+    Affordance, ArmId, ArmInfo, Waiver,
+    materials::{Build, Materials},
+    space,
+};
 
 /// Every peer, in the order in which they are printed.
 pub(super) fn all() -> Vec<(ArmInfo, Build)> {

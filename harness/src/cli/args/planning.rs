@@ -104,7 +104,7 @@ pub struct SimulateArgs {
 #[derive(Debug, Args)]
 pub struct PilotArgs {
     /// Behaviour of the scripted model.
-    #[arg(long, value_name = "BEHAVIOUR", default_value = "noisy")]
+    #[arg(long, value_name = "BEHAVIOUR", default_value = "noisy", conflicts_with = "live")]
     pub mock: Behaviour,
     /// Levels beside the two passes of raw; theirs is the discordance to plan with.
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "L0,L1,L2,L3")]
@@ -116,10 +116,10 @@ pub struct PilotArgs {
     #[arg(long, value_name = "TEXT", default_value = "pilot")]
     pub seed: String,
     /// Threads of the scripted model; the result does not depend on it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "live")]
     pub threads: Option<NonZeroUsize>,
     /// Folder for the record of a live pilot.
-    #[arg(long, value_name = "DIR", default_value = "results/runs")]
+    #[arg(long, value_name = "DIR", default_value = "results/runs", requires = "live")]
     pub out: PathBuf,
     /// A real model in place of the scripted one.
     #[command(flatten)]

@@ -17,7 +17,7 @@ pub struct LiveArgs {
     pub budget_usd: Option<u64>,
     /// The interface to speak; by default the protocol's.
     #[arg(long, value_enum, help_heading = "Live run")]
-    pub provider: Option<ProviderArg>,
+    pub provider: Option<Provider>,
     /// Exact model id; by default the protocol's.
     #[arg(long, value_name = "ID", help_heading = "Live run")]
     pub model: Option<String>,
@@ -51,43 +51,6 @@ pub struct LiveArgs {
     /// The endpoint is `bench mock-server`: it is told the draw of each request, and the run is plumbing.
     #[arg(long, hide = true, requires = "base_url", help_heading = "Live run")]
     pub mock_server: bool,
-}
-
-impl LiveArgs {
-    /// An argument that means nothing without `--live`, where one was given.
-    pub fn stray(&self) -> Option<&'static str> {
-        [
-            ("--budget-usd", self.budget_usd.is_some()),
-            ("--provider", self.provider.is_some()),
-            ("--model", self.model.is_some()),
-            ("--base-url", self.base_url.is_some()),
-            ("--api-key-env", self.api_key_env.is_some()),
-            ("--api-key-file", self.api_key_file.is_some()),
-            ("--exploratory", self.exploratory),
-            ("--order", self.order == OrderArg::Blocked),
-            ("--prices", self.prices.is_some()),
-        ]
-        .into_iter()
-        .find_map(|(name, given)| given.then_some(name))
-    }
-}
-
-/// A provider, as an argument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ProviderArg {
-    /// Anthropic Messages.
-    Anthropic,
-    /// Chat Completions: OpenAI and every compatible server.
-    Openai,
-}
-
-impl From<ProviderArg> for Provider {
-    fn from(arg: ProviderArg) -> Self {
-        match arg {
-            ProviderArg::Anthropic => Self::Anthropic,
-            ProviderArg::Openai => Self::OpenAi,
-        }
-    }
 }
 
 /// A suite, as an argument of live runs.

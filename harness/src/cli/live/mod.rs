@@ -42,7 +42,7 @@ use crate::{
     inputs::Inputs,
     ledger::{Chain, ChainError, Event, Ledger, LedgerError, RunId},
     locking,
-    models::{Count, Key, Lifecycle, Model, ModelError, Provider, connect, identity},
+    models::{Count, Key, Lifecycle, Model, ModelError, connect, identity},
     run::{
         live::{
             folder,
@@ -128,7 +128,7 @@ fn start(
     };
     let terms = Terms {
         schema: SCHEMA,
-        wire: undertaking.provider.id().to_owned(),
+        wire: undertaking.provider,
         base_url: undertaking.base.as_str().to_owned(),
         key_variable: variable,
         mock_server: live.mock_server,
@@ -361,7 +361,7 @@ fn manifest(
         confirmatory,
         lock,
         model: ModelIds {
-            provider: terms.wire.clone(),
+            provider: terms.wire.id().to_owned(),
             asked: terms.settings.model.clone(),
             returned: Vec::new(),
             host: undertaking.base.host().map(str::to_owned),
@@ -376,9 +376,4 @@ fn manifest(
         complete: false,
         deviations,
     }
-}
-
-/// The provider of these terms.
-fn provider(terms: &Terms) -> Provider {
-    if terms.wire == Provider::OpenAi.id() { Provider::OpenAi } else { Provider::Anthropic }
 }

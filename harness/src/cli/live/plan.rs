@@ -15,7 +15,6 @@ use crate::{
     inputs::Inputs,
     meter::dollars,
     run::live::schedule::Planned,
-    verify::wire_of,
 };
 
 /// How long an answer takes, in seconds, where nothing is measured yet.
@@ -77,7 +76,7 @@ pub(super) fn of_undertaking(undertaking: &Undertaking, inputs: &Inputs) -> anyh
     let pricing = Pricing {
         money: &money,
         settings: &undertaking.settings,
-        wire: wire_of(undertaking.provider.id()),
+        wire: undertaking.provider.wire(),
         row: &undertaking.capability.row,
     };
     estimate(inputs, &undertaking.prepared, &planned, pricing)

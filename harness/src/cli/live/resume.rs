@@ -7,7 +7,7 @@ use bench_results::record::{Build, Deviation, INPUTS, Manifest, Record, RunKind}
 
 use super::{
     args::ResumeArgs,
-    conclude, provider, runtime,
+    conclude, runtime,
     session::{LEDGER, Session, append, finish, ledger_run, refused_by, see},
     undertaking::{endpoint, key},
 };
@@ -22,13 +22,12 @@ use crate::{
     models::{BaseUrl, connect, identity},
     run::{
         live::{
-            close, folder, overrun,
+            folder, money, overrun,
             remake::{self, RemakeError, Resumed},
             terms::{self, Terms},
         },
         prepare::{Prepared, RunSpec},
     },
-    verify::wire_of,
 };
 
 /// Resumes a run.
@@ -60,9 +59,9 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
             ),
         ));
     }
-    let money = close::money(&folder, &terms).map_err(malformed)?;
+    let money = money::of_record(&folder, &terms).map_err(malformed)?;
     let base = BaseUrl::parse(&terms.base_url).map_err(|error| Failure::new(exit::INPUT, error))?;
-    let provider = provider(&terms);
+    let provider = terms.wire;
     let (key, _) = key(terms.key_variable.as_deref(), args.api_key_file.as_deref(), provider, &base)?;
     if let Some(budget) = args.budget_usd.filter(|budget| Some(*budget) != manifest.budget) {
         let before = manifest.budget.replace(budget).unwrap_or_default();
@@ -108,7 +107,7 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
 fn remade(session: &Session<'_>, recovered: &Recovered) -> Result<(), Failure> {
     let family = &session.prepared.families[0];
     let planned = session.terms.planned(session.inputs, family);
-    let wire = wire_of(&session.terms.wire);
+    let wire = session.terms.wire.wire();
     let resumed = Resumed { inputs: session.inputs, family, planned: &planned, terms: &session.terms, wire, recovered };
     let Err(error) = remake::check(resumed) else { return Ok(()) };
     let code = match error {

@@ -16,6 +16,7 @@ use tokio::{runtime::Runtime, sync::mpsc};
 use super::{clock, progress::Progress};
 use crate::{
     cli::{failure::Failure, output::Output},
+    close::{self, close},
     exit,
     inputs::Inputs,
     journal::{Durability, Journal, JournalError, Recovered},
@@ -23,13 +24,7 @@ use crate::{
     meter::{Limits, Refusal},
     models::Model,
     run::{
-        live::{
-            self, Report, Setup, Stop,
-            close::{self, close},
-            folder,
-            money::Money,
-            terms::Terms,
-        },
+        live::{self, Report, Setup, Stop, folder, money::Money, terms::Terms},
         prepare::Prepared,
     },
 };

@@ -132,7 +132,7 @@ impl Undertaking {
     }
 
     pub(super) fn money(&self) -> Money {
-        Money::new(self.price.clone(), self.provider.id(), &self.settings)
+        Money::new(self.price.clone(), self.provider, &self.settings)
     }
 
     /// Whether it is a pilot.
@@ -190,9 +190,12 @@ pub(super) fn endpoint(
 
 fn provider_and_model(live: &LiveArgs, inputs: &Inputs) -> Result<(Provider, String), Failure> {
     let spec = &inputs.protocol.model;
-    let named = |name: &str| if name == Provider::OpenAi.id() { Provider::OpenAi } else { Provider::Anthropic };
-    let (primary, second) = (named(&spec.provider), named(&spec.replication_provider));
-    let asked = live.provider.map(Provider::from);
+    let named = |id: &str| {
+        Provider::of(id)
+            .map_err(|error| Failure::new(exit::INPUT, anyhow::Error::new(error).context("protocol.toml, [model]")))
+    };
+    let (primary, second) = (named(&spec.provider)?, named(&spec.replication_provider)?);
+    let asked = live.provider;
     Ok(match (asked, &live.model) {
         (None, None) => (primary, spec.id.clone()),
         (None, Some(model)) if *model == spec.replication_id => (second, model.clone()),

@@ -31,7 +31,7 @@ pub(in crate::cli) fn run(args: &ShowArgs, output: &mut Output) -> Result<u8, Fa
             "the run is not complete: no outcome of a confirmatory run is shown before its end",
         ));
     }
-    let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
+    let spec = RunSpec::of_manifest(manifest);
     let prepared = Prepared::new(&inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
     let (family, task) = pick(&prepared, &args.task)?;
     if let Some(arm) = args.arm.as_deref().filter(|arm| !family.arms.iter().any(|one| one.info().id.0 == **arm)) {

@@ -17,28 +17,37 @@ use self::{
 };
 use super::{failure::Failure, output::Output, publish::record::find};
 use crate::{
+    checks::{Check, Outcome},
     exit,
     inputs::Inputs,
     run::prepare::{Prepared, RunSpec},
-    verify::{Against, Check, Outcome, verify},
+    verify::{Against, verify},
 };
 
 /// The formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
+    /// Rows of the record alone.
+    Csv(Table),
+    /// The whole view.
+    Page(Page),
+}
+
+/// How the whole view is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Page {
     Html,
     Markdown,
-    Csv(Table),
     Json,
 }
 
 impl Format {
     fn of(args: &ReportArgs, json: bool) -> Result<Self, Failure> {
         match (args.html, args.markdown, args.csv, json) {
-            (true, _, _, false) => Ok(Self::Html),
-            (_, true, _, false) => Ok(Self::Markdown),
+            (true, _, _, false) => Ok(Self::Page(Page::Html)),
+            (_, true, _, false) => Ok(Self::Page(Page::Markdown)),
             (_, _, Some(table), false) => Ok(Self::Csv(table)),
-            (false, false, None, true) => Ok(Self::Json),
+            (false, false, None, true) => Ok(Self::Page(Page::Json)),
             (false, false, None, false) => {
                 Err(Failure::usage("choose a format: --html, --markdown, --csv, --csv=attempts or --json"))
             }
@@ -70,7 +79,7 @@ pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8, Failure>
 
 /// The page of a record, as a bundle takes it along.
 pub(super) fn page(record: &Record) -> Result<Vec<u8>, Failure> {
-    Ok(render(Format::Html, record, Some(&Against::default()))?.bytes)
+    Ok(render(Format::Page(Page::Html), record, Some(&Against::default()))?.bytes)
 }
 
 /// A report, and what its verification came to.
@@ -95,38 +104,60 @@ fn writable(path: &Path) -> Result<(), Failure> {
 }
 
 fn render(format: Format, record: &Record, against: Option<&Against>) -> Result<Rendered, Failure> {
-    let failed = |error: ReportError| Failure::new(exit::INPUT, error);
+    match format {
+        Format::Csv(table) => Ok(Rendered { bytes: rows(table, record)?, code: exit::OK }),
+        Format::Page(page) => whole(page, record, against),
+    }
+}
+
+fn rows(table: Table, record: &Record) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    // Attempts need none of the inputs.
-    if format == Format::Csv(Table::Attempts) {
-        csv::attempts(record, &mut bytes).map_err(failed)?;
-        return Ok(Rendered { bytes, code: exit::OK });
+    match table {
+        // They need none of the inputs.
+        Table::Attempts => csv::attempts(record, &mut bytes).map_err(failed)?,
+        Table::Episodes => {
+            let (inputs, prepared) = prepare(record)?;
+            let sources = source::sources(record, &inputs, &prepared).map_err(input)?;
+            csv::episodes(record, &sources, &mut bytes).map_err(failed)?;
+        }
     }
-    let inputs = Inputs::of_record(&record.inputs())?;
-    let manifest = record.manifest();
-    let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
-    let prepared = Prepared::new(&inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
-    let mut sources = source::sources(record, &inputs, &prepared).map_err(|error| Failure::new(exit::INPUT, error))?;
-    if format == Format::Csv(Table::Episodes) {
-        csv::episodes(record, &sources, &mut bytes).map_err(failed)?;
-        return Ok(Rendered { bytes, code: exit::OK });
-    }
+    Ok(bytes)
+}
+
+fn whole(page: Page, record: &Record, against: Option<&Against>) -> Result<Rendered, Failure> {
+    let (inputs, prepared) = prepare(record)?;
+    let mut sources = source::sources(record, &inputs, &prepared).map_err(input)?;
     let mut code = exit::OK;
     // An open run is not verified: a verification re-scores it, and nobody looks before it is closed.
-    if let Some(against) = against.filter(|_| manifest.complete) {
+    if let Some(against) = against.filter(|_| record.manifest().complete) {
         let verified = verify(record.folder(), against);
         sources.checks = verified.checks.iter().map(line).collect();
         sources.not_shown = verified.not_shown.join("; ");
         code = verified.code(false);
     }
-    let stage = Stage::new(record, &inputs, &prepared).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let stage = Stage::new(record, &inputs, &prepared).map_err(input)?;
     let report = Report::of(record, &sources, &stage).map_err(failed)?;
-    let text = match format {
-        Format::Markdown => markdown::render(&report),
-        Format::Json => report.json().map_err(failed)?,
-        Format::Html | Format::Csv(_) => html::render(&report).map_err(failed)?,
+    let text = match page {
+        Page::Html => html::render(&report).map_err(failed)?,
+        Page::Markdown => markdown::render(&report),
+        Page::Json => report.json().map_err(failed)?,
     };
     Ok(Rendered { bytes: text.into_bytes(), code })
+}
+
+/// What the record was made from.
+fn prepare(record: &Record) -> Result<(Inputs, Prepared), Failure> {
+    let inputs = Inputs::of_record(&record.inputs())?;
+    let prepared = Prepared::new(&inputs, &RunSpec::of_manifest(record.manifest())).map_err(input)?;
+    Ok((inputs, prepared))
+}
+
+fn failed(error: ReportError) -> Failure {
+    Failure::new(exit::INPUT, error)
+}
+
+fn input(error: anyhow::Error) -> Failure {
+    Failure::new(exit::INPUT, error)
 }
 
 fn line(check: &Check) -> CheckLine {

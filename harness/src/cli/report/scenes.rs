@@ -16,8 +16,7 @@ use crate::{
         live::folder,
         prepare::Prepared,
     },
-    verify::wire_of,
-    wire::{Entry, Reply, Wire, anthropic::Anthropic},
+    wire::{Entry, Reply, Wire},
 };
 
 /// Finds tasks and re-runs episodes from their recorded responses.
@@ -31,10 +30,7 @@ pub(super) struct Stage<'a> {
 impl<'a> Stage<'a> {
     /// The stage of a record.
     pub(super) fn new(record: &Record, inputs: &'a Inputs, prepared: &'a Prepared) -> anyhow::Result<Self> {
-        let wire: &'static dyn Wire = match folder::terms(record.folder())? {
-            Some(terms) => wire_of(&terms.wire),
-            None => &Anthropic,
-        };
+        let wire = folder::wire(record.folder())?;
         let mut places = BTreeMap::new();
         for (at, family) in prepared.families.iter().enumerate() {
             for index in 0..family.tasks.len() {

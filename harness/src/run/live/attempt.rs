@@ -39,7 +39,13 @@ impl Shared {
             return Drawn::Stopped;
         };
         self.keep_surface(request.surface);
-        let digest = self.model.wire().request_digest(request, body);
+        let digest = match self.model.wire().request_digest(request, body) {
+            Ok(digest) => digest,
+            Err(error) => {
+                self.brake.pull(Stop::Fault(format!("task {} under {}: {error}", draw.task, draw.arm)));
+                return Drawn::Stopped;
+            }
+        };
         let mut tries = Tries::default();
         loop {
             let asked = Asked {

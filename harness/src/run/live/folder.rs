@@ -13,7 +13,7 @@ use bench_results::record::{
 };
 
 use super::terms::{PRICES, SCHEMA, TERMS, Terms};
-use crate::inputs::Inputs;
+use crate::{inputs::Inputs, models::SCRIPTED, wire::Wire};
 
 /// Name of the ledger as it was when the run started, below `inputs/`.
 pub const LEDGER: &str = "ledger.jsonl";
@@ -80,6 +80,11 @@ pub fn write_episodes(folder: &Path, episodes: &[EpisodeRecord]) -> anyhow::Resu
 /// Writes the certificate.
 pub fn write_certificate(folder: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     Ok(write_whole(&folder.join(CERTIFICATE), bytes, Durability::Synced)?)
+}
+
+/// The wire format of a record: that of its terms, or the one that the scripted model is spoken to in.
+pub fn wire(folder: &Path) -> anyhow::Result<&'static dyn Wire> {
+    Ok(terms(folder)?.map_or(SCRIPTED, |terms| terms.wire).wire())
 }
 
 /// The terms of a record; none where it is no live run's.

@@ -7,7 +7,6 @@
 
 mod attempt;
 mod breaker;
-pub mod close;
 pub mod confirmatory;
 mod driver;
 pub mod events;

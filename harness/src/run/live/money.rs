@@ -1,11 +1,23 @@
 //! What an attempt can cost and what it did cost: the run's price row applied to requests and replies. `verify` uses the
 //! same code.
 
-use bench_protocol::prices::{Bound, CacheWrites, CostError, Geo, Price, reserve, settle};
-use bench_results::record::Usage;
+use std::path::Path;
 
+use anyhow::Context as _;
+use bench_protocol::{
+    digest::Digest,
+    prices::{Bound, CacheWrites, CostError, Geo, Price, reserve, settle},
+};
+use bench_results::{
+    certificate::Spend,
+    record::{Manifest, RunKind, Usage},
+};
+
+use super::{folder, terms::Terms};
 use crate::{
-    meter,
+    conclude::Facts,
+    meter::{self, Books},
+    models::Provider,
     wire::{Entry, Request, Settings},
 };
 
@@ -17,9 +29,9 @@ pub struct Money {
 }
 
 impl Money {
-    /// The money of a run that speaks this wire format with these settings.
-    pub fn new(price: Price, wire: &str, settings: &Settings) -> Self {
-        Self { price, writes: CacheWrites::of(wire, &settings.cache) }
+    /// The money of a run that asks this provider with these settings.
+    pub fn new(price: Price, provider: Provider, settings: &Settings) -> Self {
+        Self { price, writes: CacheWrites::of(provider.caches_unasked(), &settings.cache) }
     }
 
     /// The price row.
@@ -50,5 +62,28 @@ fn messages_of(entry: &Entry) -> usize {
     match entry {
         Entry::Results(answers) => answers.len().max(1),
         Entry::User(_) | Entry::Assistant(_) | Entry::Call { .. } => 1,
+    }
+}
+
+/// The prices of a record.
+pub fn of_record(folder: &Path, terms: &Terms) -> anyhow::Result<Money> {
+    let prices = folder::prices(folder)?;
+    let price = prices.row(&terms.settings.model);
+    let price = price.with_context(|| format!("the record's prices have no row for `{}`", terms.settings.model))?;
+    Ok(Money::new(price.clone(), terms.wire, &terms.settings))
+}
+
+/// What a live record says beside its episodes: its books, and the digest of its log of attempts.
+pub fn facts(manifest: &Manifest, terms: &Terms, books: Books, attempts: &Digest) -> Facts {
+    Facts {
+        attempts: books.attempts,
+        spend: Some(Spend {
+            cap: manifest.budget.unwrap_or_default(),
+            spent: books.settled,
+            unsettled: books.kept + books.suspect,
+        }),
+        digest: (manifest.kind == RunKind::Live).then(|| attempts.clone()),
+        settings: Some(terms.settings.clone()),
+        order: terms.order,
     }
 }

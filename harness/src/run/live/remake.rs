@@ -87,7 +87,7 @@ pub fn check(run: Resumed<'_>) -> Result<u64, RemakeError> {
             if state.surface != *surface.digest() {
                 return Err(RemakeError::Differs { what: "surface", draw: Box::new(draw) });
             }
-            if state.request != wire.request_digest(&request, &body) {
+            if wire.request_digest(&request, &body).as_ref() != Ok(&state.request) {
                 return Err(RemakeError::Differs { what: "request", draw: Box::new(draw) });
             }
             let Some(response) = recovered.reply(&draw)?.and_then(|settled| settled.response) else { break };

@@ -2,13 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bench_protocol::{rng, spec::Protocol};
+use bench_protocol::{controls::NAMES_ONLY, rng, spec::Protocol};
 use serde::{Deserialize, Serialize};
 
 use crate::run::family::{AnyTask, Family};
-
-/// The control that runs on a part of the tasks when it costs money.
-const NAMES_ONLY: &str = "names-only";
 
 /// The order of episodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -53,6 +50,7 @@ impl Planned {
     /// The plan of a live run of a family.
     pub fn of(protocol: &Protocol, family: &Family, refused: BTreeMap<String, String>) -> Self {
         let mut subsets = BTreeMap::new();
+        // The control that runs on a part of the tasks when it costs money.
         if family.arms.iter().any(|arm| arm.info().id.0 == NAMES_ONLY) {
             let most = protocol.arms.names_only_live_tasks;
             let subset = subset(family, most);

@@ -8,7 +8,7 @@ use bench_results::record::Deviation;
 use serde::{Deserialize, Serialize};
 
 use super::schedule::{Order, Planned};
-use crate::{inputs::Inputs, locking::surface_digest, run::family::Family, wire::Settings};
+use crate::{inputs::Inputs, locking::surface_digest, models::Provider, run::family::Family, wire::Settings};
 
 /// Name of the file below `inputs/`.
 pub const TERMS: &str = "live.json";
@@ -22,7 +22,7 @@ pub struct Terms {
     /// Version of this format.
     pub schema: u32,
     /// Wire format: `anthropic` or `openai`.
-    pub wire: String,
+    pub wire: Provider,
     /// Base URL of the endpoint. It holds no secret.
     pub base_url: String,
     /// Environment variable that holds the key; none where no key is sent.
@@ -151,7 +151,7 @@ mod tests {
         let digests = digests(&inputs, &prepared.families[0], &settings, &Digest::of(b"prices")).unwrap();
         let terms = Terms {
             schema: SCHEMA,
-            wire: "anthropic".to_owned(),
+            wire: Provider::Anthropic,
             base_url: "http://127.0.0.1:1/v1".to_owned(),
             key_variable: None,
             mock_server: false,

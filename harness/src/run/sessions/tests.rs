@@ -11,7 +11,7 @@ use crate::{
     arms::{fixtures::context, registry::Registry},
     inputs::{Inputs, Overrides},
     run::mock::Mock,
-    wire::{Settings, anthropic::Anthropic},
+    wire::Settings,
 };
 
 fn sums(ids: &[&str]) -> Vec<ArmSums> {
@@ -31,8 +31,7 @@ fn sums(ids: &[&str]) -> Vec<ArmSums> {
     let key = Arc::new(AnswerKey::of_tasks(&tasks));
     let model = Mock::scripted(ScriptedModel::new(Behaviour::Oracle, key, Noise::new(Rates::default(), [3; 32])));
     let settings = Settings::of(&inputs.protocol);
-    let setting =
-        Setting { protocol: &inputs.protocol, catalogs: &inputs.catalogs, wire: &Anthropic, settings: &settings };
+    let setting = Setting::scripted(&inputs, &settings);
     let results = CannedResults::new(&inputs.catalogs, [4; 32]);
     let shared = SessionSetting { setting, results: &results, cache_minimum: 0 };
     let registry = Registry::new(&context()).unwrap();

@@ -26,7 +26,7 @@ fn encoded(settings: &Settings, entries: &[Entry]) -> String {
     let mut body = Vec::new();
     OpenAi.encode(&request, &mut body);
     assert!(serde_json::from_slice::<Value>(&body).is_ok());
-    assert_ne!(OpenAi.request_digest(&request, &body), Digest::of(&body));
+    assert_ne!(OpenAi.request_digest(&request, &body).unwrap(), Digest::of(&body));
     String::from_utf8(body).unwrap()
 }
 

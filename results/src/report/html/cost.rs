@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// What each arm shows at the start of a session.
-pub(super) fn context(outcomes: &Outcomes) -> Markup {
+pub(super) fn context(id: &str, outcomes: &Outcomes) -> Markup {
     let rows = &outcomes.context;
     let most = rows.iter().map(|row| row.tokens).max().unwrap_or(1).max(1);
     let servers: Vec<&str> = rows.iter().find(|row| !row.servers.is_empty()).map(names).unwrap_or_default();
@@ -24,7 +24,7 @@ pub(super) fn context(outcomes: &Outcomes) -> Markup {
         }
     };
     html! {
-        section id="context" {
+        section id=(id) {
             h2 { "Context tokens " (mark(Origin::Computed)) }
             p.lead { "What each arm shows the model at the start of a session" @if let Some(row) = rows.first() { ", in tokens of " (row.counted_by) } "." }
             @if rows.is_empty() { p { "No arm of the tool suite ran." } } @else {
@@ -59,9 +59,9 @@ fn saving(row: &ContextRow) -> String {
 }
 
 /// Cost three ways, and as billed.
-pub(super) fn section(outcomes: &Outcomes) -> Markup {
+pub(super) fn section(id: &str, outcomes: &Outcomes) -> Markup {
     html! {
-        section id="cost" {
+        section id=(id) {
             h2 { "Cost " (mark(match &outcomes.cost { Some(cost) if cost.billed => Origin::Computed, _ => Origin::Estimated })) }
             @match &outcomes.cost {
                 None => p { "The price table has no row for this model, so tokens are not priced." },

@@ -6,10 +6,10 @@ use super::parts::mark;
 use crate::report::{Added, Origin, Outcomes, Shown, ToolDiff};
 
 /// Every tool, folded.
-pub(super) fn section(outcomes: &Outcomes) -> Markup {
+pub(super) fn section(id: &str, outcomes: &Outcomes) -> Markup {
     let all = &outcomes.definitions;
     html! {
-        section id="definitions" {
+        section id=(id) {
             h2 { "Definitions " (mark(Origin::Computed)) }
             p.lead {
                 "What each arm shows of a tool at the start of a session, as differences from the reference: "

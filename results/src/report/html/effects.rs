@@ -13,14 +13,14 @@ use crate::{
 };
 
 /// The figure, and the same numbers as a table.
-pub(super) fn section(outcomes: &Outcomes) -> Result<Markup, ReportError> {
+pub(super) fn section(id: &str, outcomes: &Outcomes) -> Result<Markup, ReportError> {
     let mut figures = Vec::new();
     for name in families(outcomes.effects.iter().map(|row| row.family.as_str())) {
         let rows: Vec<&EffectRow> = outcomes.effects.iter().filter(|row| row.family == name).collect();
         figures.push((name, figure(name, &rows, &outcomes.margin)?, table(&rows)));
     }
     Ok(html! {
-        section id="effects" {
+        section id=(id) {
             h2 { "Effects " (mark(Origin::Computed)) }
             p.lead {
                 "Each arm against its reference, in percentage points, with the interval that decides. A level is shown not to be "

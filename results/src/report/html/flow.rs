@@ -9,10 +9,10 @@ use crate::{
 };
 
 /// A diagram per family, and a row per arm.
-pub(super) fn section(report: &Report) -> Markup {
+pub(super) fn section(id: &str, report: &Report) -> Markup {
     let closed = report.outcomes.is_some();
     html! {
-        section id="flow" {
+        section id=(id) {
             h2 { "Flow " (mark(Origin::Measured)) }
             @for name in families(report.flow.iter().map(|row| row.family.as_str())) {
                 @let rows: Vec<&FlowRow> = report.flow.iter().filter(|row| row.family == name).collect();

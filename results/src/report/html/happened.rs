@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// A table per arm.
-pub(super) fn section(outcomes: &Outcomes) -> Markup {
+pub(super) fn section(id: &str, outcomes: &Outcomes) -> Markup {
     let table = html! {
         table {
             thead { tr { th { "arm" } (heads()) } }
@@ -17,7 +17,7 @@ pub(super) fn section(outcomes: &Outcomes) -> Markup {
         }
     };
     html! {
-        section id="happened" {
+        section id=(id) {
             h2 { "What happened " (mark(Origin::Measured)) }
             p.lead {
                 "How the deciding call came about: " i { "direct" } ", the tool stood on the first surface; " i { "fetched" } ", it or its schema was asked for; "

@@ -6,9 +6,9 @@ use super::parts::{family, mark, scroll};
 use crate::report::{HeatCell, HeatMap, HeatRow, Origin, Outcomes};
 
 /// A map per family.
-pub(super) fn section(outcomes: &Outcomes) -> Markup {
+pub(super) fn section(id: &str, outcomes: &Outcomes) -> Markup {
     html! {
-        section id="losses" {
+        section id=(id) {
             h2 { "Losses by server and tool " (mark(Origin::Computed)) }
             p.lead {
                 "Tasks that only the reference got right (−) and tasks that only the arm got right (+), on the stricter endpoint. "

@@ -9,9 +9,9 @@ use crate::{
 };
 
 /// The pairs of every arm.
-pub(super) fn section(outcomes: &Outcomes) -> Markup {
+pub(super) fn section(id: &str, outcomes: &Outcomes) -> Markup {
     html! {
-        section id="pairs" {
+        section id=(id) {
             h2 { "Discordant pairs " (mark(Origin::Measured)) }
             p.lead { "Tasks on which an arm and its reference differ: what each model was asked, read and did. One of each tool before a second of any; the rest is counted." }
             @for arm in outcomes.pairs.iter().filter(|arm| arm.losses + arm.gains > 0) { (of_arm(arm)) }

@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 
 use super::parts::{class, scroll};
-use crate::report::{CheckOutcome, Item, OriginRow, Outcomes, Report, Tone};
+use crate::report::{CheckOutcome, Item, Outcomes, Report, Tone};
 
-/// Protocol and checks.
-pub(super) fn sections(report: &Report) -> Markup {
+/// The protocol, its locks and the deviations from it.
+pub(super) fn protocol(id: &str, report: &Report) -> Markup {
     let standing = &report.standing;
     html! {
-        section id="protocol" {
+        section id=(id) {
             h2 { "Protocol, amendments, deviations" }
             @if let Some(digest) = &standing.protocol { p { "Protocol " code.digest { (digest) } } }
             (scroll("Choices of the protocol", &html! {
@@ -27,7 +27,14 @@ pub(super) fn sections(report: &Report) -> Markup {
             @if standing.deviations.is_empty() { p { "None." } }
             ul { @for one in &standing.deviations { li { b { bdi { (one.what) } } ": " bdi { (one.why) } } } }
         }
-        section id="checks" {
+    }
+}
+
+/// What was verified, and what no check can show.
+pub(super) fn checks(id: &str, report: &Report) -> Markup {
+    let standing = &report.standing;
+    html! {
+        section id=(id) {
             h2 { "Checks" }
             @if standing.checks.is_empty() {
                 p { "The record was not verified for this report." }
@@ -70,14 +77,14 @@ fn outcome(outcome: CheckOutcome) -> &'static str {
 }
 
 /// Where the numbers come from.
-pub(super) fn origins(rows: &[OriginRow]) -> Markup {
+pub(super) fn origins(id: &str, report: &Report) -> Markup {
     html! {
-        section id="origins" {
+        section id=(id) {
             h2 { "Where every number comes from" }
             (scroll("Origins", &html! {
                 table {
                     thead { tr { th { "numbers" } th { "are" } th { "from" } } }
-                    tbody { @for row in rows { tr { th scope="row" { (row.what) } td { span.origin { (row.origin.word()) } } td { (row.how) } } } }
+                    tbody { @for row in &report.origins { tr { th scope="row" { (row.what) } td { span.origin { (row.origin.word()) } } td { (row.how) } } } }
                 }
             }))
         }
@@ -85,9 +92,9 @@ pub(super) fn origins(rows: &[OriginRow]) -> Markup {
 }
 
 /// The checklist.
-pub(super) fn checklist(outcomes: &Outcomes) -> Markup {
+pub(super) fn checklist(id: &str, outcomes: &Outcomes) -> Markup {
     html! {
-        section id="consort" {
+        section id=(id) {
             h2 { "CONSORT checklist, non-inferiority" }
             p.lead { "The items of the extension for non-inferiority trials (Piaggio and others 2012), in our words, each with the field of the certificate that answers it." }
             (scroll("Checklist", &html! {

@@ -49,7 +49,7 @@ fn card(row: &VerdictRow) -> Markup {
 }
 
 /// The controls.
-pub(super) fn controls(outcomes: &Outcomes) -> Markup {
+pub(super) fn controls(id: &str, outcomes: &Outcomes) -> Markup {
     let table = html! {
         table {
             thead { tr { th { "control" } th { "must" } th { "showed" } th { "p, both passes the same" } } }
@@ -66,7 +66,7 @@ pub(super) fn controls(outcomes: &Outcomes) -> Markup {
         }
     };
     html! {
-        section id="controls" {
+        section id=(id) {
             h2 { "Controls " (mark(Origin::Computed)) }
             p.lead { "A test that cannot fail shows nothing. The same comparison is made with arms that must fail, and with the reference a second time." }
             (scroll("Controls", &table))

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::arms::{
-    Arm, ArmError, ArmInfo, ToolCall, lazy,
+    Arm, ArmError, ArmInfo, ToolCall,
     peers::{
         Materials,
         desk::{Answer, Desk, DeskArm, meta},
         replies,
     },
+    schema_tool,
 };
 
 const SERVERS: &str = "list_servers";
@@ -20,7 +21,7 @@ const INVOKE: &str = "invoke_tool";
 
 pub(super) fn build(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError> {
     let server = || ("server", json!({ "type": "string" }), true);
-    let tool = || (lazy::TOOL_NAME, json!({ "type": "string" }), true);
+    let tool = || (schema_tool::TOOL_NAME, json!({ "type": "string" }), true);
     let shown = vec![
         meta(
             SERVERS,
@@ -34,7 +35,7 @@ pub(super) fn build(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>
         meta(
             INVOKE,
             format!("Calls a tool of a server, with arguments that fit the schema that `{DESCRIBE}` gives."),
-            &[server(), tool(), (lazy::ARGUMENTS, json!({ "type": "object" }), true)],
+            &[server(), tool(), (schema_tool::ARGUMENTS, json!({ "type": "object" }), true)],
         )?,
     ];
     Ok(DeskArm::build(info, Arc::new(Hierarchical(materials.clone())), shown))
@@ -58,11 +59,11 @@ impl Hierarchical {
                 .map(|at| replies::object(self.0.name(at), replies::first_sentence(&self.0, at).as_deref(), None, &[]));
             return Ok(Answer::Says(replies::array(all)));
         }
-        let at = self.0.find_on(server, replies::text(&call.arguments, lazy::TOOL_NAME)?)?;
+        let at = self.0.find_on(server, replies::text(&call.arguments, schema_tool::TOOL_NAME)?)?;
         Ok(if call.name == DESCRIBE {
-            Answer::Says(lazy::schema_text(self.0.definitions(), self.0.place(at), false))
+            Answer::Says(schema_tool::schema_text(self.0.definitions(), self.0.place(at), false))
         } else {
-            Answer::Forwards(at, replies::inner(&call.arguments, lazy::ARGUMENTS))
+            Answer::Forwards(at, replies::inner(&call.arguments, schema_tool::ARGUMENTS))
         })
     }
 }

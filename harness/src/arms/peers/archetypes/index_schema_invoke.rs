@@ -12,6 +12,7 @@ use crate::arms::{
         desk::{Answer, Desk, DeskArm, meta},
         replies,
     },
+    schema_tool,
 };
 
 pub(super) fn build(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError> {
@@ -26,13 +27,13 @@ pub(super) fn build(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>
             own.name
         );
         lazy::index_lines(own, &mut description);
-        shown.push(meta(schema, description, &[(lazy::TOOL_NAME, json!({ "type": "string" }), true)])?);
+        shown.push(meta(schema, description, &[(schema_tool::TOOL_NAME, json!({ "type": "string" }), true)])?);
         shown.push(meta(
             invoke,
             format!("Calls a tool of the `{}` server; `{schema}` gives its definition.", own.name),
             &[
-                (lazy::TOOL_NAME, json!({ "type": "string" }), true),
-                (lazy::ARGUMENTS, json!({ "type": "object" }), true),
+                (schema_tool::TOOL_NAME, json!({ "type": "string" }), true),
+                (schema_tool::ARGUMENTS, json!({ "type": "object" }), true),
             ],
         )?);
     }
@@ -43,11 +44,11 @@ struct IndexSchemaInvoke(Materials);
 
 impl IndexSchemaInvoke {
     fn call(&self, server: usize, kind: MetaKind, call: &ToolCall) -> Result<Answer, String> {
-        let at = self.0.find_on(server, replies::text(&call.arguments, lazy::TOOL_NAME)?)?;
+        let at = self.0.find_on(server, replies::text(&call.arguments, schema_tool::TOOL_NAME)?)?;
         if kind == MetaKind::Invoke {
-            return Ok(Answer::Forwards(at, replies::inner(&call.arguments, lazy::ARGUMENTS)));
+            return Ok(Answer::Forwards(at, replies::inner(&call.arguments, schema_tool::ARGUMENTS)));
         }
-        Ok(Answer::Says(lazy::schema_text(self.0.definitions(), self.0.place(at), false)))
+        Ok(Answer::Says(schema_tool::schema_text(self.0.definitions(), self.0.place(at), false)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::arms::peers::{ranking::among, space::Space};
+use crate::arms::{peers::ranking::among, space::Space};
 
 /// Servers kept: a third of them, no fewer and no more than these; all where there are no more than the least.
 const LEAST: usize = 3;

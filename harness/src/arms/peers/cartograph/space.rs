@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bench_tasks::catalog::Catalogs;
 
 use super::card::{Card, SignedCard, Wording};
-use crate::arms::{ArmError, embed::Embedder, peers::space::Space};
+use crate::arms::{ArmError, embed::Embedder, space::Space};
 
 /// Cards, and how near the tools' summaries are to texts and to one another. Documents are the tools in catalog order,
 /// then the servers' capabilities.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{graph::Graph, shorten::shorten, window::Window, words::words};
 use crate::{
-    arms::{ArmError, definitions::shown, peers::Materials},
+    arms::{ArmError, Materials, definitions::shown},
     surface::ShownTool,
 };
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::arms::lossless;
+use crate::arms::tidy;
 
 /// What descriptions like to start with.
 const PREAMBLE: &str = "this tool ";
@@ -23,7 +23,7 @@ pub(super) fn description(text: &str) -> String {
 /// A schema without titles and dialect, with few examples, its arguments in snake case; and what renamed arguments are
 /// called upstream. An argument whose new name another one has keeps its own.
 pub(super) fn schema(schema: &Value) -> (Value, BTreeMap<String, String>) {
-    let mut schema = lossless::map_schemas(schema, &|members| {
+    let mut schema = tidy::map_schemas(schema, &|members| {
         members.retain(|key, value| !(matches!(key.as_str(), "title" | "$schema") && value.is_string()));
         if let Some(Value::Array(examples)) = members.get_mut("examples") {
             examples.truncate(EXAMPLES);

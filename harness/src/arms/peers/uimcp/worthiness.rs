@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bench_tasks::lexical::{jaccard, tool_tokens};
 use serde_json::{Map, Value};
 
-use crate::arms::peers::Materials;
+use crate::arms::Materials;
 
 /// Below this a tool is dropped.
 const LEAST: f64 = 0.3;

@@ -3,20 +3,21 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use bench_protocol::digest::Digest;
 use bench_results::{
-    certificate::{Certificate, Spend},
-    record::{ATTEMPTS, Manifest, Record, RunKind},
+    certificate::Certificate,
+    record::{ATTEMPTS, Manifest, Record},
 };
 
-use super::{folder, money::Money, terms::Terms};
 use crate::{
     bundle,
-    conclude::{Facts, Judge},
+    conclude::Judge,
     inputs::Inputs,
     ledger::RecordDigests,
-    run::prepare::Prepared,
+    run::{
+        live::{folder, money, terms::Terms},
+        prepare::Prepared,
+    },
     verify::{Index, Live, Stage, replay_live},
 };
 
@@ -33,7 +34,7 @@ pub fn close(
     let index = Index::of(folder).map_err(anyhow::Error::msg)?;
     let family = &prepared.families[0];
     let planned = terms.planned(inputs, family);
-    let money = money(folder, terms)?;
+    let money = money::of_record(folder, terms)?;
     let mut judge = Judge::of_planned(inputs, prepared, &planned)?;
     let mut scored = Vec::new();
     let live = Live {
@@ -53,7 +54,7 @@ pub fn close(
     manifest.model.returned = index.models.iter().cloned().collect();
     manifest.finished = Some(at);
     manifest.complete = true;
-    let certificate = judge.conclude(manifest, &facts(manifest, terms, &index))?.certificate;
+    let certificate = judge.conclude(manifest, &money::facts(manifest, terms, index.books, &index.digest))?.certificate;
     folder::write_episodes(folder, &scored)?;
     folder::write_certificate(folder, &certificate.bytes()?)?;
     folder::write_manifest(folder, manifest)?;
@@ -64,28 +65,4 @@ pub fn close(
 pub fn digests(folder: &Path) -> anyhow::Result<RecordDigests> {
     let attempts = bundle::entry(&folder.join(ATTEMPTS))?.digest;
     Ok(RecordDigests { attempts, certificate: Digest::of(&Record::open(folder)?.certificate()?) })
-}
-
-/// The prices of a record.
-pub(crate) fn money(folder: &Path, terms: &Terms) -> anyhow::Result<Money> {
-    let prices = folder::prices(folder)?;
-    let price = prices.row(&terms.settings.model);
-    let price = price.with_context(|| format!("the record's prices have no row for `{}`", terms.settings.model))?;
-    Ok(Money::new(price.clone(), &terms.wire, &terms.settings))
-}
-
-/// What a live record says beside its episodes.
-pub(crate) fn facts(manifest: &Manifest, terms: &Terms, index: &Index) -> Facts {
-    let books = index.books;
-    Facts {
-        attempts: books.attempts,
-        spend: Some(Spend {
-            cap: manifest.budget.unwrap_or_default(),
-            spent: books.settled,
-            unsettled: books.kept + books.suspect,
-        }),
-        digest: (manifest.kind == RunKind::Live).then(|| index.digest.clone()),
-        settings: Some(terms.settings.clone()),
-        order: terms.order,
-    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bench_tasks::lexical::{Index, tokens};
 
-use crate::arms::{ArmError, embed::Embedder};
+use super::{ArmError, embed::Embedder};
 
 /// Documents in a fixed order, and how near a text is to each.
 pub(super) enum Space {

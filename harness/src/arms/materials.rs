@@ -1,4 +1,5 @@
-//! What peers are built from: the tools of all catalogs in one row, and an index over their words.
+//! What arms are built from: the definitions and the context, and for those that search the tools of all catalogs in
+//! one row with an index over their words.
 
 use std::{
     ops::Range,
@@ -12,16 +13,19 @@ use bench_tasks::{
 };
 use serde_json::{Map, Value};
 
-use super::space::Space;
-use crate::arms::{
-    ArmContext, ArmError, ArmInfo, CallOutcome,
+use super::{
+    Arm, ArmContext, ArmError, ArmInfo, CallOutcome,
     definitions::{Definitions, Tool},
     embed::Embedder,
     names::{Named, Place},
     similar,
+    space::Space,
 };
 
-/// All upstream tools in catalog order, by position, and what several peers derive from them.
+/// How an arm is built; it takes the info that the registry has for it.
+pub(super) type Build = fn(ArmInfo, &Materials) -> Result<Arc<dyn Arm>, ArmError>;
+
+/// All upstream tools in catalog order, by position, and what several arms derive from them.
 #[derive(Clone)]
 pub struct Materials {
     definitions: Arc<Definitions>,
@@ -35,7 +39,7 @@ pub struct Materials {
 
 impl Materials {
     /// The materials of these definitions.
-    pub(in crate::arms) fn new(definitions: Arc<Definitions>, context: ArmContext) -> Self {
+    pub(super) fn new(definitions: Arc<Definitions>, context: ArmContext) -> Self {
         let mut places = Vec::new();
         let mut starts = Vec::with_capacity(definitions.servers.len() + 1);
         for (server, own) in definitions.servers.iter().enumerate() {
@@ -54,12 +58,12 @@ impl Materials {
     }
 
     /// The same with an embedder, for the arms that need one.
-    pub(in crate::arms) fn set_embedder(&mut self, embedder: Arc<dyn Embedder>) {
+    pub(super) fn set_embedder(&mut self, embedder: Arc<dyn Embedder>) {
         self.embedder = Some(embedder);
     }
 
     /// The definitions themselves.
-    pub(super) fn definitions(&self) -> &Definitions {
+    pub(super) fn definitions(&self) -> &Arc<Definitions> {
         &self.definitions
     }
 
@@ -202,7 +206,7 @@ impl Materials {
     }
 
     /// Whether there is an embedder.
-    pub(in crate::arms) fn has_embedder(&self) -> bool {
+    pub(super) fn has_embedder(&self) -> bool {
         self.embedder.is_some()
     }
 
@@ -212,7 +216,7 @@ impl Materials {
     }
 
     /// An arm's info as it stands with the embedder that there is.
-    pub(in crate::arms) fn standing(&self, info: ArmInfo) -> ArmInfo {
+    pub(super) fn standing(&self, info: ArmInfo) -> ArmInfo {
         match self.embedding_model() {
             Some(model) => info.with_model(model),
             None => info,

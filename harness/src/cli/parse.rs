@@ -1,0 +1,141 @@
+//! From the words of a command line to [`Cli`]. An argument that would mean nothing where it stands is refused: whoever
+//! wrote it believes that it does something.
+
+use std::ffi::OsString;
+
+use clap::{
+    Arg, ArgMatches, Args as _, Command, CommandFactory as _, Error, FromArgMatches as _, error::ErrorKind,
+    parser::ValueSource,
+};
+
+use super::{args::Cli, live::args::LiveArgs};
+
+/// Parses the words, the program's name first.
+pub(super) fn cli(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Error> {
+    let mut command = Cli::command();
+    let matches = command.try_get_matches_from_mut(words)?;
+    if let Some(why) = before_command(&command, &matches).or_else(|| only_live(&matches)) {
+        return Err(command.error(ErrorKind::ArgumentConflict, why));
+    }
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// An argument of a command that another command follows, which does not read it. Clap's own
+/// `args_conflicts_with_subcommands` would refuse the arguments that every command takes, too.
+fn before_command(command: &Command, matches: &ArgMatches) -> Option<String> {
+    let (name, inner) = matches.subcommand()?;
+    let follows = command.find_subcommand(name)?;
+    if let Some(stray) = command.get_arguments().find(|arg| !arg.is_global_set() && is_given(matches, arg)) {
+        return Some(format!(
+            "{stray} stands before `{name}`, which does not read it; its own arguments follow its name"
+        ));
+    }
+    before_command(follows, inner)
+}
+
+/// An argument of a live run where there is none. Without `--live` the two commands that know it ask the scripted model.
+fn only_live(matches: &ArgMatches) -> Option<String> {
+    let matches = match matches.subcommand() {
+        None => matches,
+        Some(("pilot", pilot)) => pilot,
+        Some(_) => return None,
+    };
+    if matches.get_flag("live") {
+        return None;
+    }
+    let live = LiveArgs::augment_args(Command::new("live"));
+    let stray = live.get_arguments().find(|arg| is_given(matches, arg))?;
+    Some(format!("{stray} is for live runs: add --live"))
+}
+
+/// Whether somebody wrote the argument; a default is not written.
+fn is_given(matches: &ArgMatches, arg: &Arg) -> bool {
+    matches.try_contains_id(arg.get_id().as_str()).unwrap_or(false)
+        && matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(line: &str) -> String {
+        let error = cli(line.split(' ').map(OsString::from)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ArgumentConflict, "{line}: {error}");
+        error.to_string()
+    }
+
+    #[test]
+    fn an_argument_before_a_command_that_does_not_read_it_is_refused_by_name() {
+        for (line, argument, command) in [
+            ("bench --arms L2 compare", "--arms <A,B>", "compare"),
+            ("bench --mock noisy sessions", "--mock <BEHAVIOUR>", "sessions"),
+            ("bench --live plan", "--live", "plan"),
+            ("bench --out runs verify RUN", "--out <DIR>", "verify"),
+            ("bench tasks --suite results check", "--suite <SUITE>", "check"),
+            ("bench tasks --seed a report", "--seed <TEXT>", "report"),
+        ] {
+            let said = refusal(line);
+            assert!(said.contains(&format!("{argument} stands before `{command}`")), "{line}: {said}");
+        }
+    }
+
+    #[test]
+    fn what_every_command_takes_may_stand_anywhere() {
+        for line in
+            ["bench --json --catalogs c compare", "bench compare --json --catalogs c", "bench tasks --quiet check"]
+        {
+            assert!(cli(line.split(' ').map(OsString::from)).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_argument_of_a_live_run_needs_one_even_where_it_repeats_the_default() {
+        let live = LiveArgs::augment_args(Command::new("live"));
+        let mut tried = 0;
+        for arg in live.get_arguments().filter(|arg| arg.get_id() != "live" && arg.get_id() != "mock_server") {
+            let value = match arg.get_id().as_str() {
+                "provider" => " openai",
+                "suite" => " tools",
+                "order" => " interleaved",
+                _ if arg.get_action().takes_values() => " 1",
+                _ => "",
+            };
+            for command in ["bench", "bench pilot"] {
+                let said = refusal(&format!("{command} --{}{value}", arg.get_long().unwrap()));
+                assert!(said.contains(&format!("--{} ", arg.get_long().unwrap())), "{said}");
+                assert!(said.contains("add --live"), "{said}");
+            }
+            tried += 1;
+        }
+        assert!(tried > 10, "{tried}");
+    }
+
+    #[test]
+    fn a_live_run_refuses_what_only_the_scripted_model_reads() {
+        for (line, argument) in [
+            ("bench --live --budget-usd 2 --mock noisy", "--mock <BEHAVIOUR>"),
+            ("bench --live --budget-usd 2 --threads 2", "--threads <N>"),
+            ("bench pilot --live --budget-usd 2 --mock noisy", "--mock <BEHAVIOUR>"),
+            ("bench pilot --live --budget-usd 2 --threads 2", "--threads <N>"),
+        ] {
+            let said = refusal(line);
+            assert!(said.contains(argument) && said.contains("--live"), "{line}: {said}");
+        }
+    }
+
+    #[test]
+    fn what_is_read_is_taken() {
+        for line in [
+            "bench",
+            "bench --mock oracle --threads 2 --arms L2",
+            "bench --live --budget-usd 2 --suite results --arms R --tasks 50",
+            "bench plan --suite results --arms R",
+            "bench pilot --mock oracle --arms L2",
+            "bench pilot --live --budget-usd 2 --arms L2 --out runs",
+            "bench compare --arms L2 --mock oracle",
+            "bench tasks --suite results --n 3",
+        ] {
+            assert!(cli(line.split(' ').map(OsString::from)).is_ok(), "{line}");
+        }
+    }
+}
