@@ -17,17 +17,19 @@ fn only_run(out: &Path) -> std::path::PathBuf {
 }
 
 /// The whole protocol once; what the other tests of this file need is copied from it.
-fn whole_run(folder: &Path, threads: &str) -> std::path::PathBuf {
+fn whole_run(folder: &Path, threads: &str) -> (std::path::PathBuf, String) {
     let out = folder.join("runs");
-    stdout(bench(folder).args(["--quiet", "--threads", threads, "--out"]).arg(&out), 0);
-    only_run(&out)
+    let table = stdout(bench(folder).args(["--quiet", "--threads", threads, "--out"]).arg(&out), 0);
+    (only_run(&out), table)
 }
 
 #[test]
 fn the_whole_check_passes_is_reproducible_and_verifies() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let first = whole_run(one.path(), "1");
-    let second = whole_run(two.path(), "3");
+    let (first, table) = whole_run(one.path(), "1");
+    let (second, _) = whole_run(two.path(), "3");
+    let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results/published/offline/table.txt");
+    assert_eq!(table, fs::read_to_string(published).unwrap(), "run `just publish-offline`");
     assert_eq!(first.file_name(), second.file_name(), "a plumbing run's id is its content");
     for file in ["certificate.json", "attempts.jsonl", "episodes.jsonl", "manifest.json"] {
         assert!(
