@@ -54,6 +54,7 @@ pub(super) fn planted_loss_info() -> ArmInfo {
 }
 
 /// planted-loss.
+#[expect(clippy::unnecessary_wraps, reason = "every arm is built by a function of this type")]
 pub(super) fn build_planted_loss(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError> {
     let context = materials.context();
     Ok(Arc::new(PlantedLoss::new(info, Arc::clone(materials.definitions()), context.seed, context.planted_loss_ppm)))

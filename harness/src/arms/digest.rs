@@ -41,12 +41,12 @@ pub(super) fn info(id: &str, summary: &'static str) -> ArmInfo {
 }
 
 /// Info of R on top of a level.
-pub(super) fn info_over(id: &str, level: ArmInfo) -> ArmInfo {
+pub(super) fn info_over(id: &str, level: &ArmInfo) -> ArmInfo {
     ArmInfo {
         id: ArmId(id.to_owned()),
         summary: "R on top of the level: lazy definitions and digested results",
         waivers: &[Waiver::LargerThanL0, Waiver::Order],
-        ..level
+        ..level.clone()
     }
 }
 

@@ -192,7 +192,7 @@ impl LevelSession {
     /// The tool that a meta tool of this server is asked about, or what to answer.
     fn asked_for(&self, server: usize, arguments: &Map<String, Value>) -> Result<Place, String> {
         let Some(name) = arguments.get(TOOL_NAME).and_then(Value::as_str) else {
-            return Err(format!("error: `{}` must be the name of a tool", TOOL_NAME));
+            return Err(format!("error: `{TOOL_NAME}` must be the name of a tool"));
         };
         self.inner.definitions.on_server(server, name)
     }

@@ -11,6 +11,7 @@ pub(super) fn info(id: &str, summary: &'static str) -> ArmInfo {
     ArmInfo::direct(id, summary, &[Waiver::LargerThanL0])
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "every arm is built by a function of this type")]
 pub(super) fn build(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError> {
     let definitions = materials.definitions();
     Ok(Arc::new(LevelArm::direct(info, Arc::clone(definitions), blocks(definitions))))

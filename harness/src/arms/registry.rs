@@ -37,8 +37,8 @@ fn built_in() -> Vec<(ArmInfo, Build)> {
             digest::info(R_NO_EXPAND, "control: R without its way back; must not be certified"),
             digest::build_without_expand,
         ),
-        (digest::info_over("L2+R", lazy::info(false)), digest::build_over_lazy),
-        (digest::info_over("L3+R", lazy::info(true)), digest::build_over_pinned),
+        (digest::info_over("L2+R", &lazy::info(false)), digest::build_over_lazy),
+        (digest::info_over("L3+R", &lazy::info(true)), digest::build_over_pinned),
     ];
     arms.extend(peers::all());
     arms
