@@ -28,7 +28,7 @@ fn setting() -> (FamilySpec, TaskTable, Vec<EpisodeRecord>, Protocol) {
         .chain(protocol.arms.controls.clone())
         .collect();
     let names: Vec<&str> = ran.iter().map(String::as_str).collect();
-    let spec = FamilySpec::levels(&protocol, &names).unwrap();
+    let spec = FamilySpec::levels(&protocol, &names).unwrap_or_else(|error| panic!("{error}"));
     let metas = (0..TASKS).map(|i| TaskMeta {
         id: TaskId(format!("t{i:016x}")),
         index: i,
