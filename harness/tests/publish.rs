@@ -87,6 +87,8 @@ fn a_run_is_verified_by_the_beginning_of_its_id_and_strict_takes_notes_for_failu
     let checks = report["checks"].as_array().unwrap();
     assert!(checks.iter().all(|check| check["outcome"] != "fail"), "{strict}");
     assert!(report["not_shown"][0].as_str().unwrap().contains("where they came from"));
+    let absent = run.refused(&["verify", &run.id, "--ledger", "nowhere.jsonl"], 30);
+    assert!(absent.contains("nowhere.jsonl: no such file"), "{absent}");
     let missing = run.refused(&["verify", "zzz"], 2);
     assert!(missing.contains("no folder, no bundle and no run"), "{missing}");
 }

@@ -1,5 +1,7 @@
 //! `bench verify`: recompute records.
 
+use std::path::Path;
+
 use super::{
     failure::Failure,
     output::Output,
@@ -12,10 +14,22 @@ use crate::{
     verify::{Against, verify},
 };
 
+/// A ledger that is named must be there: an absent one would read as empty, and look like one that was checked.
+pub(super) fn ledger_is_there(ledger: Option<&Path>) -> Result<(), Failure> {
+    match ledger {
+        Some(path) if !path.is_file() => Err(Failure::new(
+            exit::INPUT,
+            anyhow::anyhow!("{}: no such file; --ledger names the published list of live runs", path.display()),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Runs the command. With several records every one is verified, and the first that fails gives the code.
 pub(super) fn run(args: &VerifyArgs, output: &mut Output) -> Result<u8, Failure> {
     let mut files = args.ci.open()?;
     let key = args.key.as_deref().map(PublicKey::read).transpose()?;
+    ledger_is_there(args.ledger.as_deref())?;
     let against = Against { ledger: args.ledger.clone(), key, lock: args.lock.clone() };
     let mut reports = Vec::new();
     for text in &args.runs {

@@ -26,7 +26,7 @@ use bench_protocol::{
     lock::{Chain, drift},
     spec::Protocol,
 };
-use bench_results::record::{Manifest, Record, RecordError};
+use bench_results::record::{Manifest, Record, RecordError, RunKind};
 
 pub use again::{Rescored, rescore};
 pub(crate) use index::Index;
@@ -203,7 +203,13 @@ fn replayed_checks(report: &mut Report, manifest: &Manifest, replayed: replay::R
 fn models(manifest: &Manifest, answered: &BTreeSet<String>) -> Found {
     let list = |ids: &mut dyn Iterator<Item = &String>| ids.cloned().collect::<Vec<_>>().join(", ");
     if manifest.model.returned.iter().eq(answered) {
-        Ok(format!("asked `{}`, answered: {}", manifest.model.asked, list(&mut answered.iter())))
+        let answered = list(&mut answered.iter());
+        Ok(match manifest.kind {
+            RunKind::Live => format!("asked `{}`, answered: {answered}", manifest.model.asked),
+            RunKind::Plumbing => {
+                format!("the scripted model `{}` answered, in the name of {answered}", manifest.model.asked)
+            }
+        })
     } else {
         let stated = list(&mut manifest.model.returned.iter());
         Err(format!("the manifest names {stated}, the responses name {}", list(&mut answered.iter())))
@@ -264,8 +270,8 @@ fn complete(reader: &Record) -> Result<String, String> {
 
 fn kind(reader: &Record) -> &'static str {
     match reader.manifest().kind {
-        bench_results::record::RunKind::Plumbing => "plumbing",
-        bench_results::record::RunKind::Live => "live",
+        RunKind::Plumbing => "plumbing",
+        RunKind::Live => "live",
     }
 }
 

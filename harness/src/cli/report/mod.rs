@@ -15,7 +15,7 @@ use self::{
     args::{ReportArgs, Table},
     scenes::Stage,
 };
-use super::{failure::Failure, output::Output, publish::record::find};
+use super::{failure::Failure, output::Output, publish::record::find, verify::ledger_is_there};
 use crate::{
     checks::{Check, Outcome},
     exit,
@@ -65,6 +65,7 @@ pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8, Failure>
         writable(path)?;
     }
     let record = Record::open(found.folder()).map_err(|error| Failure::new(exit::INPUT, error))?;
+    ledger_is_there(args.ledger.as_deref())?;
     let against = (!args.unverified).then(|| Against { ledger: args.ledger.clone(), ..Against::default() });
     let Rendered { bytes, code } = render(format, &record, against.as_ref())?;
     match file {
