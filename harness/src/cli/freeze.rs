@@ -5,7 +5,7 @@ use bench_protocol::{
     plan::underpowered,
     simulate::SimulationTable,
 };
-use bench_results::record::{Durability, writer::write_whole};
+use bench_results::record::{Durability, whole::write_whole};
 
 use super::{
     args::{FreezeArgs, YesNo},

@@ -12,7 +12,7 @@ use bench_results::{
         PAYLOAD_TYPE, PREDICATE_TYPE, Predicate, SCHEMA, STATEMENT_TYPE, Signature, Statement, Subject, SubjectDigest,
         pae,
     },
-    record::{Durability, Record, RecordError, SURFACES, writer::write_whole},
+    record::{Durability, Record, RecordError, SURFACES, whole::write_whole},
 };
 use thiserror::Error;
 

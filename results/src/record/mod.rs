@@ -14,6 +14,7 @@ mod error;
 pub mod manifest;
 pub mod reader;
 pub mod version;
+pub mod whole;
 pub mod writer;
 
 pub use attempt::{AttemptLine, DrawId, Opened, Settled, Usage};
@@ -22,7 +23,8 @@ pub use error::RecordError;
 pub use manifest::{Build, Deviation, Manifest, ModelIds, RunKind, SuiteRun, Weight};
 pub use reader::{Lines, Record, Tail};
 pub use version::FormatVersion;
-pub use writer::{Durability, RecordWriter};
+pub use whole::Durability;
+pub use writer::RecordWriter;
 
 /// Name of the manifest.
 pub const MANIFEST: &str = "manifest.json";

@@ -11,22 +11,11 @@ use bench_protocol::digest::Digest;
 use serde::Serialize;
 
 use super::{
-    ATTEMPTS, CERTIFICATE, EPISODES, EpisodeRecord, INPUTS, MANIFEST, Manifest, Opened, RecordError, SURFACES, Settled,
+    ATTEMPTS, CERTIFICATE, Durability, EPISODES, EpisodeRecord, INPUTS, MANIFEST, Manifest, Opened, RecordError,
+    SURFACES, Settled, whole::write_whole,
 };
 
-/// Whether what was written must survive a power cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Durability {
-    /// Left to the operating system: a mock can be run again.
-    None,
-    /// Synced to disk where asked and for every whole file: money depends on it.
-    Synced,
-}
-
 const BUFFER: usize = 1 << 18;
-
-/// How the name of a file begins that is being written and has not taken its place yet.
-pub const UNFINISHED: &str = ".writing-";
 
 /// An append-only log of JSON lines.
 #[derive(Debug)]
@@ -161,30 +150,6 @@ impl Drop for RecordWriter {
     fn drop(&mut self) {
         let _best_effort = self.flush();
     }
-}
-
-/// Writes a whole file: beside its place, synced where durability asks for it, then renamed, so that a reader sees the
-/// old file or the new one, never half of either.
-pub fn write_whole(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), RecordError> {
-    let at = |source| RecordError::Io { path: path.to_owned(), source };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder).map_err(at)?;
-    file.write_all(bytes).map_err(at)?;
-    if durability == Durability::Synced {
-        file.as_file().sync_all().map_err(at)?;
-    }
-    // Temporary files are private; a record is not.
-    set_readable(file.as_file()).map_err(at)?;
-    file.persist(path).map_err(|error| at(error.error))?;
-    if durability == Durability::Synced {
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(at)?;
-    }
-    Ok(())
-}
-
-fn set_readable(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(fs::Permissions::from_mode(0o644))
 }
 
 fn make(folder: &Path) -> Result<(), RecordError> {

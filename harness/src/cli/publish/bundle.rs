@@ -3,11 +3,11 @@
 use std::{
     collections::BTreeMap,
     fs,
-    io::{BufWriter, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
-use bench_results::record::Record;
+use bench_results::record::{Durability, Record, whole::stream_whole};
 
 use super::args::BundleArgs;
 use crate::{
@@ -63,26 +63,27 @@ fn said(contents: &Contents, output: &Output) {
     }
 }
 
-/// Writes beside the place, synced, then renamed: a bundle is whole or not there.
+/// A bundle is whole or not there.
 fn to_file(
     target: &Path,
     pack: impl FnOnce(&mut dyn Write) -> Result<Contents, BundleError>,
 ) -> Result<Contents, Failure> {
-    let io = |source| Failure::new(exit::USAGE, BundleError::Io { path: target.to_owned(), source });
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(fs::Permissions::from_mode(0o644));
+    stream_whole(target, Durability::Synced, |out| pack(out).map_err(Filling::Pack)).map_err(|failure| match failure {
+        Filling::Pack(error) => Failure::new(exit::INPUT, error),
+        Filling::Place(source) => Failure::new(exit::USAGE, BundleError::Io { path: target.to_owned(), source }),
+    })
+}
+
+/// Why there is no archive: the record, or the place it was to take.
+enum Filling {
+    Pack(BundleError),
+    Place(io::Error),
+}
+
+impl From<io::Error> for Filling {
+    fn from(error: io::Error) -> Self {
+        Self::Place(error)
     }
-    let file = builder.prefix(".bundle-").tempfile_in(folder).map_err(io)?;
-    let mut out = BufWriter::with_capacity(1 << 16, file);
-    let contents = pack(&mut out).map_err(|error| Failure::new(exit::INPUT, error))?;
-    let file = out.into_inner().map_err(|error| io(error.into_error()))?;
-    file.as_file().sync_all().map_err(io)?;
-    file.persist(target).map_err(|error| io(error.error))?;
-    Ok(contents)
 }
 
 /// `SOURCE_DATE_EPOCH` (reproducible-builds.org), else zero.

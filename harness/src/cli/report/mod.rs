@@ -7,7 +7,7 @@ mod source;
 use std::{fs, io, path::Path};
 
 use bench_results::{
-    record::{Durability, Record, writer::write_whole},
+    record::{Durability, Record, whole::write_whole},
     report::{CheckLine, CheckOutcome, Report, ReportError, csv, html, markdown},
 };
 

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use bench_protocol::prices::PriceTable;
 use bench_results::record::{
     CERTIFICATE, Durability, EPISODES, EpisodeRecord, INPUTS, MANIFEST, Manifest, SURFACES,
-    writer::{UNFINISHED, write_whole},
+    whole::{UNFINISHED, write_whole},
 };
 
 use super::terms::{PRICES, SCHEMA, TERMS, Terms};

@@ -28,7 +28,7 @@ use std::{
 };
 
 use bench_protocol::digest::Digest;
-use bench_results::record::{Durability, SURFACES, writer::write_whole};
+use bench_results::record::{Durability, SURFACES, whole::write_whole};
 use bench_tasks::task::TaskId;
 use tokio::{
     sync::{Notify, mpsc},
