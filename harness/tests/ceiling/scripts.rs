@@ -43,11 +43,13 @@ pub(crate) fn seeded(seed: u64) -> String {
             let _ = write!(script, "[[fault]]\nkind = \"{kind}\"\nrate_ppm = {rate}\n{more}\n");
         }
     };
-    for (kind, more) in FAULTS {
-        push(kind, more, rate(25_000));
-    }
+    // First, since the first rule that fits wins: a late or unpriced reply to one try would else hide them from it, and
+    // what a draw ends with would depend on which try was answered.
     for kind in CONTENT {
         push(kind, "", rate(20_000));
+    }
+    for (kind, more) in FAULTS {
+        push(kind, more, rate(25_000));
     }
     for kind in STOPS {
         push(kind, "", rate(4_000));
