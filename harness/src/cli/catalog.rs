@@ -46,7 +46,7 @@ fn run_capture(args: &CaptureArgs, output: &mut Output) -> Result<u8, Failure> {
     let catalog = captured.catalog(&name).map_err(failure)?;
     match &path {
         Some(path) => fs::write(path, &catalog.bytes).map_err(|source| unwritable(path, &source))?,
-        None => output.product().write_all(&catalog.bytes)?,
+        None => output.bytes().write_all(&catalog.bytes)?,
     }
     tell(&catalog, path.as_deref(), captured.lists, output);
     Ok(exit::OK)

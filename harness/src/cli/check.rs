@@ -234,8 +234,8 @@ pub(super) fn report(certificate: &Certificate, folder: &Path, output: &mut Outp
     let path: PathBuf = folder.join("certificate.json");
     if output.json {
         let bytes = certificate.bytes().context("writing the certificate")?;
-        output.product().write_all(&bytes)?;
-        output.product().write_all(b"\n")?;
+        output.bytes().write_all(&bytes)?;
+        output.bytes().write_all(b"\n")?;
         return Ok(());
     }
     output.table(&table::table(certificate))?;

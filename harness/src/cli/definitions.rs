@@ -73,7 +73,7 @@ fn rows<'a>(sizes: &'a ArmSizes, raw: &ArmSizes) -> Vec<Row<'a>> {
 }
 
 fn print(rows: &[Row<'_>], output: &mut Output) -> Result<(), Failure> {
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(
         out,
         "{:<12} {:<22} {:>6} {:>9} {:>13} {:>9}",

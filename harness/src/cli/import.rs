@@ -31,7 +31,7 @@ pub(super) fn run_scaffold(args: &ScaffoldArgs, output: &mut Output) -> Result<u
     let catalog = Catalog::parse(&name, &args.catalog.display().to_string(), bytes.into())?;
     let text = scaffold::scaffold(&catalog);
     let Some(path) = &args.out else {
-        output.product().write_all(text.as_bytes())?;
+        output.bytes().write_all(text.as_bytes())?;
         return Ok(exit::OK);
     };
     if path.exists() {
@@ -129,7 +129,7 @@ fn runnable(imported: &Imported, inputs: &Inputs) -> u64 {
 }
 
 fn print(summary: &Summary, output: &mut Output) -> Result<(), Failure> {
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(
         out,
         "{} rows: {} requests with a right call, {} without one, {} answers, {} left out",

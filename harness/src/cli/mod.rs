@@ -34,6 +34,8 @@ mod verify;
 
 use std::io::Write as _;
 
+use bench_results::report::text::spelled;
+
 use args::{Cli, Command};
 use failure::Failure;
 use output::Output;
@@ -61,7 +63,7 @@ pub fn main() -> u8 {
         Err(Failure { code, error }) => {
             // What was printed before the error belongs to the reader; a closed pipe takes nothing any more.
             let _ = output.flush();
-            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            let _ = writeln!(std::io::stderr(), "error: {}", spelled(&format!("{error:#}")));
             code
         }
     }

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
+use bench_results::report::text::spelled;
 use serde::Serialize;
 
 use super::{
@@ -55,14 +56,19 @@ impl Output {
         }
     }
 
-    /// The stream of the product.
-    pub(super) fn product(&mut self) -> &mut dyn Write {
+    /// The stream of a product that is read by people: what a stranger's text hides is spelled out in it.
+    pub(super) fn product(&mut self) -> impl Write {
+        Spelled(&mut self.out)
+    }
+
+    /// The stream of a product that is bytes: a document, an archive, what a model was shown.
+    pub(super) fn bytes(&mut self) -> &mut dyn Write {
         &mut self.out
     }
 
     /// A table on the product's stream, its verdict words coloured where colours may be used; they read without.
     pub(super) fn table(&mut self, table: &str) -> Result<(), Failure> {
-        for line in table.lines() {
+        for line in spelled(table).lines() {
             let painted = style_of(line).filter(|_| self.color).and_then(|(word, style)| {
                 let (before, after) = line.rsplit_once(word)?;
                 Some(format!("{before}{style}{word}{style:#}{after}"))
@@ -83,13 +89,13 @@ impl Output {
     pub(super) fn talk(&self, line: &str) {
         if !self.quiet {
             // Talk that cannot be delivered is not worth failing for.
-            let _ = writeln!(io::stderr(), "{line}");
+            let _ = writeln!(io::stderr(), "{}", spelled(line));
         }
     }
 
     /// A line that is said even where talk is not wanted: why the program ends as it does.
     pub(super) fn warn(line: &str) {
-        let _ = writeln!(io::stderr(), "{line}");
+        let _ = writeln!(io::stderr(), "{}", spelled(line));
     }
 
     /// True where talk is wanted.
@@ -105,5 +111,32 @@ impl Output {
     /// Delivers what is buffered.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// A stream that spells out what its text hides. Formatted text arrives in whole pieces; what is not text is replaced.
+struct Spelled<W>(W);
+
+impl<W: Write> Write for Spelled<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(spelled(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strangers_escape_sequences_are_spelled_out() {
+        let mut out = Vec::new();
+        write!(Spelled(&mut out), "{}: {}\tfine\n", "\u{1b}[31mred", "\u{202e}turned\u{0}\u{9b}").unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text, "⟨U+001B⟩[31mred: ⟨U+202E⟩turned⟨U+0000⟩⟨U+009B⟩\tfine\n");
     }
 }

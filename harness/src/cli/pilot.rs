@@ -79,7 +79,7 @@ fn show(model: String, scripted: bool, pilot: Pilot, inputs: &Inputs, output: &m
 fn print(report: &Report, output: &mut Output) -> Result<(), Failure> {
     let Report { model, scripted, pilot, plan } = report;
     let level = 100.0 * (1.0 - 2.0 * plan.assumptions.alpha.value());
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(
         out,
         "pilot with {model} on {} tasks of {} dev frames; intervals at {level} %\n",

@@ -166,7 +166,7 @@ fn sizes(plan: &Plan, points: u64) -> Vec<u64> {
 
 fn print(report: &Report, output: &mut Output) -> Result<(), Failure> {
     let Plan { assumptions, deff, sizes, at_n } = &report.plan;
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(
         out,
         "{} suite, one endpoint of one level: margin {}, one-sided alpha {}, exact",

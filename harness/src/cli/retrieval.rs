@@ -212,7 +212,7 @@ fn failed(why: String) -> Failure {
 }
 
 fn print(report: &Report, output: &mut Output) -> Result<(), Failure> {
-    let out = output.product();
+    let out = &mut output.product();
     searches(report, out)?;
     strata(report, out)?;
     stuffed(report, out)?;

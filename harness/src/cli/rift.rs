@@ -35,7 +35,7 @@ fn print(rift: &Rift, output: &mut Output) -> Result<(), Failure> {
     };
     let several = by_risk(&|risk| rift.several().filter(|cluster| cluster.risk == risk).count());
     let alone = by_risk(&|risk| rift.alone().filter(|(own, _)| *own == risk).count());
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(
         out,
         "{} clusters of more than one tool by risk: {several}.\n\

@@ -121,7 +121,7 @@ fn print(
     price: &Price,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(out, "{sessions} sessions of 20 requests, by position. {NOTE}.")?;
     if let Some(model) = embedder {
         writeln!(out, "Arms that end in -emb-reimpl search by {model}; all others by words.")?;

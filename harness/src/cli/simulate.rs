@@ -98,7 +98,7 @@ fn through_program(runs: u64, args: &SimulateArgs, inputs: &Inputs, output: &mut
     if output.json {
         output.document(&all)?;
     } else {
-        let out = output.product();
+        let out = &mut output.product();
         writeln!(out, "full offline runs in which L0 truly loses the margin, {MARGIN}, of {} tasks", all[0].tasks)?;
         writeln!(
             out,
@@ -139,7 +139,7 @@ fn chosen(all: Vec<Scenario>, names: &[String]) -> Result<Vec<Scenario>, Failure
 
 fn print(table: &SimulationTable, output: &mut Output) -> Result<(), Failure> {
     let layout = table.layout;
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(
         out,
         "n = {} ({} tools x {} frames x {} tasks), margin {}, one-sided alpha {}; {} trials per rate",

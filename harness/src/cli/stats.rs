@@ -96,7 +96,7 @@ fn published(path: &Path, output: &mut Output) -> Result<u8, Failure> {
 
 fn print_table(report: &TableReport, margin: Margin, alpha: Alpha, output: &mut Output) -> Result<(), Failure> {
     let level = 100.0 * (1.0 - 2.0 * alpha.value());
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(out, "n {}   losses {}   gains {}", report.n, report.loss, report.gain)?;
     writeln!(out, "difference {:+.4}   discordance {:.4}", report.delta_hat, report.discordance)?;
     writeln!(out, "margin {margin}   one-sided alpha {}   intervals at {level} %", alpha.value())?;

@@ -15,7 +15,7 @@ pub(super) fn run(args: &SurfaceArgs, inputs: &Inputs, output: &mut Output) -> R
     let session = arm.open(Scope::Catalogs)?;
     let surface = session.surface();
     // The bytes are printed as the model is shown them, not re-serialised.
-    let out = output.product();
+    let out = output.bytes();
     out.write_all(&surface.bytes())?;
     out.write_all(b"\n")?;
     output.talk(&format!("{}: {} tools, {}", args.arm, surface.tools().len(), surface.digest()));

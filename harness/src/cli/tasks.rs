@@ -59,8 +59,8 @@ fn print(args: &TasksArgs, inputs: &Inputs, output: &mut Output) -> Result<u8, F
 }
 
 fn line(value: &impl Serialize, output: &mut Output) -> Result<(), Failure> {
-    serde_json::to_writer(output.product(), value)?;
-    output.product().write_all(b"\n")?;
+    serde_json::to_writer(output.bytes(), value)?;
+    output.bytes().write_all(b"\n")?;
     Ok(())
 }
 
@@ -153,7 +153,7 @@ fn run_report(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
 }
 
 fn print_difficulty(difficulty: &Difficulty, output: &mut Output) -> Result<(), Failure> {
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(out, "right tool by word overlap (BM25 over names and descriptions), in % of frames:")?;
     writeln!(out, "  {:<14} {:>6} {:>7} {:>7}", "", "frames", "first", "top 5")?;
     let strata = difficulty.strata.iter().map(|(stratum, ranks)| (stratum.name(), ranks));
@@ -165,7 +165,7 @@ fn print_difficulty(difficulty: &Difficulty, output: &mut Output) -> Result<(), 
 }
 
 fn print_separation(separation: &Separation, output: &mut Output) -> Result<(), Failure> {
-    let out = output.product();
+    let out = &mut output.product();
     let short =
         if separation.tasks < separation.planned { "; some tool has too few frames for the others" } else { "" };
     writeln!(
@@ -203,7 +203,7 @@ fn print_separation(separation: &Separation, output: &mut Output) -> Result<(), 
 }
 
 fn print_rereading(rereading: &Rereading, output: &mut Output) -> Result<(), Failure> {
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(out, "a reader without a model on R's digests, right answers in % of questions:")?;
     writeln!(out, "  {:<14} {:>6} {:>9} {:>14} {:>8}", "", "asked", "digested", "never expands", "expands")?;
     let share = |count: u64, tasks: u64| 100.0 * count as f64 / tasks.max(1) as f64;
@@ -224,7 +224,7 @@ fn print_rereading(rereading: &Rereading, output: &mut Output) -> Result<(), Fai
 }
 
 fn print_report(report: &IntentReport, output: &mut Output) -> Result<(), Failure> {
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(out, "{} scored frames, {} dev frames", report.scored_frames, report.dev_frames)?;
     for (stratum, count) in &report.strata {
         writeln!(out, "  {:<14} {count:>5}", stratum.name())?;
@@ -307,7 +307,7 @@ fn answers(file: &Path) -> Result<Vec<Answer>, Failure> {
 }
 
 fn print_audit(report: &AuditReport, output: &mut Output) -> Result<(), Failure> {
-    let out = output.product();
+    let out = &mut output.product();
     let all = report.all;
     writeln!(out, "read {}, unread {}: same tool {}, same call {}", all.read, report.unread.len(), all.tool, all.call)?;
     if let Some(kappa) = report.kappa {

@@ -63,7 +63,7 @@ fn unopened(text: &str, failure: &Failure) -> Report {
 }
 
 fn print(report: &Report, strict: bool, output: &mut Output) -> Result<(), Failure> {
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(out, "record {}", report.run)?;
     for check in &report.checks {
         writeln!(out, "  {}  {:<22} {}", check.outcome.word(), check.name, check.evidence)?;

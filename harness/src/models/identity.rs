@@ -1,6 +1,7 @@
 //! Whether the answer came from what was asked and priced: model, service tier, place.
 
 use bench_protocol::prices::Price;
+use bench_results::report::text::line;
 use thiserror::Error;
 
 use super::BaseUrl;
@@ -36,17 +37,17 @@ pub fn is_strict(price: &Price, base: &BaseUrl) -> bool {
 /// Checks a reply against the id that was asked for. A model that the server does not name is not checked.
 pub fn check(asked: &str, reply: &Reply) -> Result<(), Surprise> {
     if !reply.model.is_empty() && !same_model(asked, &reply.model) {
-        return Err(Surprise::Model { asked: asked.to_owned(), returned: reply.model.clone() });
+        return Err(Surprise::Model { asked: asked.to_owned(), returned: line(&reply.model).into_owned() });
     }
     if let Some(tier) = &reply.service_tier
         && !matches!(tier.as_str(), "standard" | "default")
     {
-        return Err(Surprise::Tier(tier.clone()));
+        return Err(Surprise::Tier(line(tier).into_owned()));
     }
     if let Some(geo) = &reply.geo
         && !matches!(geo.as_str(), "global" | "not_available")
     {
-        return Err(Surprise::Geo(geo.clone()));
+        return Err(Surprise::Geo(line(geo).into_owned()));
     }
     Ok(())
 }

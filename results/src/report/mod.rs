@@ -33,7 +33,7 @@ mod source;
 mod spend;
 mod standing;
 mod tally;
-mod text;
+pub mod text;
 
 use bench_protocol::digest::Digest;
 use serde::Serialize;

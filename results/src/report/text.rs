@@ -2,7 +2,7 @@
 //!
 //! Escaping for a format is the format's own business; this is what no escaping does.
 
-use std::fmt::Write as _;
+use std::{borrow::Cow, fmt::Write as _};
 
 /// Replaces characters that are invisible or change the direction of what follows by their code points, and cuts after
 /// `limit` characters with the number of those left out. Line ends and tabs stay.
@@ -21,6 +21,20 @@ pub(super) fn tame(text: &str, limit: usize) -> String {
         let _ = write!(out, " … ({} more characters)", crate::table::group(rest as u64));
     }
     out
+}
+
+/// Replaces characters that are invisible or change the direction of what follows by their code points. Line ends and
+/// tabs stay: where a text may have none, [`line`] is the function.
+pub fn spelled(text: &str) -> Cow<'_, str> {
+    if text.contains(hides) { Cow::Owned(tame(text, usize::MAX)) } else { Cow::Borrowed(text) }
+}
+
+/// As [`spelled`], on one line.
+pub fn line(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\n', '\t']) {
+        return spelled(text);
+    }
+    Cow::Owned(tame(text, usize::MAX).replace('\n', "⟨U+000A⟩").replace('\t', "⟨U+0009⟩"))
 }
 
 /// Control characters, bidirectional controls, and what takes no room at all. The joiners stay: scripts need them.

@@ -173,7 +173,7 @@ fn table(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let kind = if document.exploratory.is_empty() { "confirmatory" } else { "exploratory" };
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(out, "{kind} run of the {} suite on {}", document.suite, document.model)?;
     writeln!(
         out,

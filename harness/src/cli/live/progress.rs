@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bench_results::report::text::spelled;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::quantiles::Quantiles;
@@ -114,9 +115,9 @@ impl Progress {
     fn say(&self, line: &str) {
         if self.plain {
             // Talk that cannot be delivered is not worth failing for.
-            let _ = writeln!(io::stderr(), "{line}");
+            let _ = writeln!(io::stderr(), "{}", spelled(line));
         } else {
-            self.bar.println(line);
+            self.bar.println(spelled(line));
         }
     }
 

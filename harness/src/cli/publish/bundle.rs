@@ -37,7 +37,7 @@ pub(in crate::cli) fn run(args: &BundleArgs, output: &mut Output) -> Result<u8, 
     let target = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{id}.tar.gz")));
     let failed = |error: BundleError| Failure::new(exit::INPUT, error);
     let contents = if target == Path::new("-") {
-        let contents = pack(record.folder(), &id, &extra, options, output.product()).map_err(failed)?;
+        let contents = pack(record.folder(), &id, &extra, options, output.bytes()).map_err(failed)?;
         output.flush()?;
         contents
     } else {

@@ -162,7 +162,7 @@ fn status(side: &Side, arm: &str) -> Option<Status> {
 }
 
 fn print(document: &Document, output: &mut Output) -> Result<(), Failure> {
-    let out = output.product();
+    let out = &mut output.product();
     let [first, second] = &document.runs;
     writeln!(out, "first {first}, second {second}")?;
     for [what, before, after] in &document.differs {

@@ -45,7 +45,7 @@ pub(in crate::cli) fn run(args: &RescoreArgs, inputs: &Inputs, output: &mut Outp
         }))?;
         return Ok(exit::OK);
     }
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(
         out,
         "POST HOC: run {} scored and judged again under other rules. This is no verdict of that run.",
@@ -54,7 +54,7 @@ pub(in crate::cli) fn run(args: &RescoreArgs, inputs: &Inputs, output: &mut Outp
     writeln!(out, "episodes whose score changed: {}", rescored.changed)?;
     writeln!(out)?;
     output.table(&table::table(&rescored.certificate))?;
-    let out = output.product();
+    let out = &mut output.product();
     writeln!(out)?;
     for sentence in table::sentences(&rescored.certificate) {
         writeln!(out, "post hoc: {sentence}")?;

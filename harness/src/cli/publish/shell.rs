@@ -14,7 +14,7 @@ pub(in crate::cli) fn completions(args: &CompletionsArgs, output: &mut Output) -
     // Made in memory: the generator panics where its writer fails, and a pipe may close.
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "bench", &mut text);
-    output.product().write_all(&text)?;
+    output.bytes().write_all(&text)?;
     Ok(exit::OK)
 }
 
@@ -22,10 +22,10 @@ pub(in crate::cli) fn completions(args: &CompletionsArgs, output: &mut Output) -
 pub(in crate::cli) fn man(output: &mut Output) -> Result<u8, Failure> {
     let mut command = Cli::command();
     command.build();
-    Man::new(command.clone()).render(output.product())?;
+    Man::new(command.clone()).render(output.bytes())?;
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
         let name = format!("bench-{}", sub.get_name());
-        Man::new(sub.clone()).title(name).render(output.product())?;
+        Man::new(sub.clone()).title(name).render(output.bytes())?;
     }
     Ok(exit::OK)
 }

@@ -49,7 +49,7 @@ pub(in crate::cli) fn run(args: &ShowArgs, output: &mut Output) -> Result<u8, Fa
         output.document(&json!({ "run": manifest.id, "task": whole, "arms": arms }))?;
         return Ok(exit::OK);
     }
-    let out = output.product();
+    let out = &mut output.product();
     let place = [&whole["server"], &whole["tool"], &whole["frame"], &whole["stratum"]];
     let place: Vec<&str> = place.iter().filter_map(|value| value.as_str()).collect();
     writeln!(out, "task {} ({})", task.id(), place.join(", "))?;

@@ -97,7 +97,7 @@ fn started(chain: &Chain, runs: &[Verified]) -> Vec<Started> {
 }
 
 fn print(answer: &Answer, ledger: &[Started], output: &mut Output) -> Result<(), Failure> {
-    let out = output.product();
+    let out = &mut output.product();
     for run in &answer.runs {
         let role = if run.role == Role::Primary { "primary" } else { "replication" };
         writeln!(out, "{role:<12} {} on {}", run.run, run.model)?;

@@ -73,7 +73,7 @@ pub(super) fn run(args: &ReportArgs, output: &mut Output) -> Result<u8, Failure>
             write_whole(path, &bytes, Durability::None).map_err(|error| Failure::new(exit::INPUT, error))?;
             output.talk(&format!("report: {}, {} bytes", path.display(), bytes.len()));
         }
-        None => output.product().write_all(&bytes)?,
+        None => output.bytes().write_all(&bytes)?,
     }
     Ok(code)
 }
