@@ -21,7 +21,7 @@ pub(super) struct Output {
 
 /// The verdict word of a table row, and how it looks.
 fn style_of(line: &str) -> Option<(&'static str, Style)> {
-    const WORDS: [(&str, AnsiColor); 10] = [
+    const WORDS: [(&str, AnsiColor); 11] = [
         ("would certify", AnsiColor::Green),
         ("certified", AnsiColor::Green),
         ("agrees", AnsiColor::Green),
@@ -30,6 +30,7 @@ fn style_of(line: &str) -> Option<(&'static str, Style)> {
         ("NO DAMAGE SEEN", AnsiColor::Red),
         ("damage seen", AnsiColor::Green),
         ("TOO NOISY", AnsiColor::Red),
+        ("too few tasks", AnsiColor::Yellow),
         ("fail", AnsiColor::Red),
         ("inconclusive", AnsiColor::Yellow),
     ];
