@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use self::sample::samples;
 use crate::{
     catalog::{Catalog, ToolDef},
-    check::leaked_name_words,
+    check::{CheckOptions, leaked_name_words},
     task::Stratum,
 };
 
@@ -23,26 +23,27 @@ const VALUES: usize = 6;
 /// Characters of a description that are repeated in a comment.
 const DESCRIPTION: usize = 160;
 
-/// The scaffold of one catalog.
-pub fn scaffold(catalog: &Catalog) -> String {
+/// The scaffold of one catalog. It asks for as many frames as a check with these options does.
+pub fn scaffold(catalog: &Catalog, asked: &CheckOptions) -> String {
     let mut pools = Pools::default();
     let intents: String = catalog.tools.iter().map(|tool| intent(catalog, tool, &mut pools)).collect();
-    let mut text = header(&catalog.server);
+    let mut text = header(&catalog.server, asked);
     for pool in &pools.pools {
         text += &pool.definition;
     }
     text + &intents + ABSTAIN
 }
 
-fn header(server: &str) -> String {
+fn header(server: &str, asked: &CheckOptions) -> String {
+    let CheckOptions { scored_frames, dev_frames, abstain_frames, .. } = asked;
     format!(
         "# Frames over the tools of {server}: a scaffold, to be rewritten. The format is described in tasks/intents/README.md.
 #
 # A frame is one way in which a person asks for one tool: its text decides every argument of its gold.
 # 1. Replace every text that starts with {STUB} by what somebody would really write, in your own words; keep the {{slots}}.
 # 2. Replace the pools' values by realistic ones, many of them: a value should not repeat within a tool.
-# 3. Write at least six frames per tool, in different words, and two more with `dev = true`, which are never scored.
-# 4. Write requests that no tool serves into a second file, as shown at the end.
+# 3. Write at least {scored_frames} frames per tool, in different words, and {dev_frames} more with `dev = true`, which are never scored.
+# 4. Write at least {abstain_frames} requests that no tool serves into a second file, as shown at the end.
 # `bench tasks check` says what is left. Until the texts are rewritten it finds frames of a tool too similar, and too few.
 
 server = {}
