@@ -159,8 +159,8 @@ pub enum Command {
     /// The attestation, an in-toto statement in a DSSE envelope under your Ed25519 key, names every file of the record with
     /// its SHA-256: manifest, inputs, certificate, attempts, episodes. Surfaces are covered through the log of attempts, which
     /// names each by its digest. It also states the checks that were made, how far you stand behind the record, and which
-    /// build checked. Not covered: the report, which is made from the record, and the copy of the ledger. A change of any
-    /// named file afterwards fails `bench verify` (exit code 48).
+    /// build checked. Not covered: the report, which is made from the record, and the ledger that a bundle takes along. A named
+    /// file that was changed since, or a file that was added, makes the check `signature` of `bench verify` fail.
     Sign(SignArgs),
     /// Print completions for a shell.
     Completions(CompletionsArgs),

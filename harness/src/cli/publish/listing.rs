@@ -86,6 +86,7 @@ pub(super) fn run(args: &ShowArgs, record: &Record, prepared: &Prepared, output:
         let known: Vec<&str> = ids().collect();
         return Err(Failure::usage(format!("arm `{unknown}` did not run; there are {}", known.join(", "))));
     }
+    let score = |task: &TaskId, arm: &str| scores.get(task).and_then(|by_arm| by_arm.get(arm)).copied();
     let mut families = Vec::new();
     for family in &prepared.families {
         let tasks: Vec<AnyTask> = (0..family.tasks.len()).filter_map(|index| family.tasks.task(index)).collect();
@@ -93,9 +94,7 @@ pub(super) fn run(args: &ShowArgs, record: &Record, prepared: &Prepared, output:
         for id in family.arms.iter().map(|arm| arm.info().id.0.as_str()) {
             let wanted = args.arm.as_deref().is_none_or(|arm| arm == id);
             let Some(against) = against(family, id).filter(|_| wanted) else { continue };
-            let (arm, score) = (Arc::<str>::from(id), |task: &TaskId, arm: &str| {
-                scores.get(task).and_then(|by_arm| by_arm.get(arm)).copied()
-            });
+            let arm = Arc::<str>::from(id);
             for task in &tasks {
                 let Some((before, after)) = score(task.id(), &against).zip(score(task.id(), &arm)) else { continue };
                 pairs.extend(pair(&arm, &against, task, before, after));
