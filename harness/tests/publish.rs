@@ -310,7 +310,17 @@ fn two_runs_are_compared_pair_by_pair() {
 fn two_runs_are_compared_in_the_words_of_their_own_tables_and_what_changed_is_named() {
     let scratch = tempfile::tempdir().unwrap();
     let table = |behaviour: &str| {
-        let args = ["--tasks", "300", "--arms", "L0,planted-loss", "--mock", behaviour, "--quiet", "--out", behaviour];
+        let args = [
+            "--tasks",
+            "300",
+            "--arms",
+            "L0,raw-again,planted-loss,names-only",
+            "--mock",
+            behaviour,
+            "--quiet",
+            "--out",
+            behaviour,
+        ];
         let out = stdout(bench(scratch.path()).args(args), 0);
         let folder = fs::read_dir(scratch.path().join(behaviour)).unwrap().next().unwrap().unwrap().path();
         (out, folder.to_string_lossy().into_owned())
