@@ -223,9 +223,9 @@ fn print(document: &Document, args: &DiffArgs, output: &mut Output) -> Result<()
     });
     let heads = [
         word("arm"),
-        word("right in"),
+        word("endpoint"),
         number("tasks"),
-        number("both"),
+        number("right in both"),
         number("first only"),
         number("second only"),
         number("neither"),
