@@ -65,7 +65,7 @@ impl Showing {
         };
         // Whatever stands on an interval or a test of its own is shown at any size.
         let shown = match (control.demand, control.behaved) {
-            (Demand::Agrees, true) | (Demand::NotCertified, false) | (Demand::Damage, true) => true,
+            (Demand::Agrees | Demand::Damage, true) | (Demand::NotCertified, false) => true,
             (Demand::NotCertified, true) => control.endpoints.values().any(|seen| seen.damage),
             (Demand::Agrees, false) => control
                 .p_differ
