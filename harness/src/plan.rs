@@ -7,7 +7,10 @@ use bench_protocol::{
     rng::{self, Seed},
     spec::Protocol,
 };
-use bench_tasks::generate::{FrameSet, Plan};
+use bench_tasks::{
+    check::CheckOptions,
+    generate::{FrameSet, Plan},
+};
 
 use crate::{
     arms::{ArmContext, WarmUp},
@@ -88,6 +91,16 @@ pub fn tool_plan(protocol: &Protocol, n: Option<u64>) -> Plan {
         frames: FrameSet::Scored,
         // A run over somebody's own servers takes what frames there are; the lock's plan is checked to be complete.
         allow_incomplete: n.is_some(),
+    }
+}
+
+/// How intents are checked: as many scored frames as the protocol draws from, of each tool and for no tool.
+pub fn check_options(protocol: &Protocol) -> CheckOptions {
+    let tools = &protocol.suites.tools;
+    CheckOptions {
+        scored_frames: tools.frames_per_tool as usize,
+        abstain_frames: tools.abstain_frames as usize,
+        ..CheckOptions::default()
     }
 }
 

@@ -162,6 +162,8 @@ fn a_signature_is_checked_against_a_key_and_signing_again_does_not_hide_a_change
     let again = run.refused(&["key", "new", "-o", "a.key"], 2);
     assert!(again.contains("never overwritten"), "{again}");
     run.run(&["verify", &run.id, "--key", "a.key.pub"], 48);
+    let keyless = run.refused(&["sign", &run.id], 2);
+    assert!(keyless.contains("`bench key new` makes one"), "{keyless}");
     run.run(&["sign", &run.id, "--key", "a.key"], 0);
     let out = run.run(&["verify", &run.id, "--key", "a.key.pub"], 0);
     names(&out, "pass", "signature", "self-attested");
@@ -240,7 +242,42 @@ fn one_task_is_shown_as_each_arm_saw_it() {
     assert_eq!(shown["arms"][0]["episode"], episode, "what is shown is what is on record");
     assert!(shown["arms"][0]["first_surface"].is_object() || shown["arms"][0]["first_surface"].is_array());
     run.refused(&["show", &run.id, task, "--arm", "L9"], 2);
-    run.refused(&["show", &run.id, "tzzz"], 2);
+    // All letters but the last of a real id, and one that no id holds.
+    let wrong = format!("{}z", &task[..task.len() - 1]);
+    let refused = run.refused(&["show", &run.id, &wrong], 2);
+    assert!(refused.contains(&format!("the nearest ids are `{task}`")), "{refused}");
+    assert!(refused.contains(&format!("`bench show {}` lists", run.id)), "{refused}");
+}
+
+#[test]
+fn without_a_task_the_pairs_are_listed_on_which_an_arm_differs_from_its_reference() {
+    let run = Run::of(&["--tasks", "100", "--arms", "L0,planted-loss"]);
+    let pairs = json(&run.run(&["show", &run.id, "--json"], 0))["pairs"].as_array().unwrap().clone();
+    let episodes = fs::read_to_string(run.record.join("episodes.jsonl")).unwrap();
+    let right = |task: &Value, arm: &Value| {
+        let line = episodes.lines().map(json).find(|line| line["task"] == *task && line["arm"] == *arm).unwrap();
+        (line["selection"].as_bool().unwrap(), line["arguments"].as_bool().unwrap())
+    };
+    let change = |before: bool, after: bool| match (before, after) {
+        (true, false) => "lost".into(),
+        (false, true) => "gained".into(),
+        _ => Value::Null,
+    };
+    assert!(pairs.iter().any(|pair| pair["arm"] == "planted-loss" && pair["selection"] == "lost"), "{pairs:?}");
+    for pair in &pairs {
+        assert_eq!(pair["against"], "raw");
+        let (before, after) = (right(&pair["task"], &pair["against"]), right(&pair["task"], &pair["arm"]));
+        assert_eq!(pair["selection"], change(before.0, after.0), "{pair}");
+        assert_eq!(pair["arguments"], change(before.1, after.1), "{pair}");
+        assert_ne!(before, after);
+    }
+    let out = run.run(&["show", &run.id, "--arm", "planted-loss"], 0);
+    let task = pairs.iter().find(|pair| pair["arm"] == "planted-loss").unwrap()["task"].as_str().unwrap();
+    assert!(out.contains(&format!("bench show {} {task} --arm planted-loss", run.id)), "{out}");
+    let listed = out.lines().filter(|line| line.starts_with("planted-loss")).count();
+    assert_eq!(listed, pairs.iter().filter(|pair| pair["arm"] == "planted-loss").count(), "{out}");
+    run.refused(&["show", &run.id, "--arm", "L9"], 2);
+    run.refused(&["show", &run.id, "--surface"], 2);
 }
 
 #[test]
@@ -255,12 +292,65 @@ fn two_runs_are_compared_pair_by_pair() {
     let arms = diff["arms"].as_array().unwrap();
     assert_eq!(arms.iter().map(|arm| arm["arm"].as_str().unwrap()).collect::<Vec<_>>(), ["raw", "L0", "L2"]);
     for arm in arms {
-        let count = |name: &str| arm[name].as_u64().unwrap();
-        assert_eq!(count("both") + count("only_first") + count("only_second") + count("neither"), count("tasks"));
-        assert_eq!((count("only_first"), count("neither")), (0, 0), "an oracle loses nothing");
+        let endpoints = arm["endpoints"].as_array().unwrap();
+        assert_eq!(endpoints.iter().map(|one| &one["endpoint"]).collect::<Vec<_>>(), ["selection", "arguments"]);
+        for endpoint in endpoints {
+            let count = |name: &str| endpoint[name].as_u64().unwrap();
+            let named = |name: &str| endpoint[name].as_array().unwrap().len() as u64;
+            assert_eq!(count("both") + count("only_first") + count("only_second") + count("neither"), count("tasks"));
+            assert_eq!((count("only_first"), count("neither")), (0, 0), "an oracle loses nothing");
+            assert_eq!((named("lost"), named("gained")), (count("only_first"), count("only_second")));
+        }
     }
     let same = run.run(&["diff", &run.id, &run.id], 0);
     assert!(!same.contains("->") && !same.contains("lost"), "{same}");
+}
+
+#[test]
+fn two_runs_are_compared_in_the_words_of_their_own_tables_and_what_changed_is_named() {
+    let scratch = tempfile::tempdir().unwrap();
+    let table = |behaviour: &str| {
+        let args = [
+            "--tasks",
+            "300",
+            "--arms",
+            "L0,raw-again,planted-loss,names-only",
+            "--mock",
+            behaviour,
+            "--quiet",
+            "--out",
+            behaviour,
+        ];
+        let out = stdout(bench(scratch.path()).args(args), 0);
+        let folder = fs::read_dir(scratch.path().join(behaviour)).unwrap().next().unwrap().unwrap().path();
+        (out, folder.to_string_lossy().into_owned())
+    };
+    let ((oracle, first), (noisy, second)) = (table("oracle"), table("noisy"));
+    assert!(oracle.lines().any(|line| line.starts_with("L0 ") && line.ends_with("would certify (mock)")), "{oracle}");
+    let diff = stdout(bench(scratch.path()).args(["diff", &first, &second]), 0);
+    let json = json(&stdout(bench(scratch.path()).args(["diff", &first, &second, "--json"]), 0));
+    for arm in json["arms"].as_array().unwrap() {
+        let name = arm["arm"].as_str().unwrap();
+        for (table, verdict) in [(&oracle, &arm["verdicts"][0]), (&noisy, &arm["verdicts"][1])] {
+            let row = table.lines().find(|line| line.split(' ').next() == Some(name)).unwrap();
+            assert!(row.ends_with(verdict.as_str().unwrap()), "{row}: {verdict}");
+        }
+        for endpoint in arm["endpoints"].as_array().unwrap() {
+            let lost = endpoint["lost"].as_array().unwrap();
+            let Some(task) = lost.first() else { continue };
+            let line = format!(
+                "{name} {}: lost {}: {}",
+                endpoint["endpoint"].as_str().unwrap(),
+                lost.len(),
+                task.as_str().unwrap()
+            );
+            assert!(diff.contains(&line), "{line} is not in:\n{diff}");
+        }
+    }
+    assert!(diff.contains("would certify (mock)") && !diff.contains(" certified"), "{diff}");
+    let hint = diff.lines().find_map(|line| line.strip_prefix("what a model saw and did: bench ")).unwrap();
+    let shown = stdout(bench(scratch.path()).args(hint.split(' ')), 0);
+    assert!(shown.contains("selection "), "the printed command runs: {shown}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use self::sample::samples;
 use crate::{
     catalog::{Catalog, ToolDef},
-    check::leaked_name_words,
+    check::{CheckOptions, leaked_name_words},
     task::Stratum,
 };
 
@@ -23,26 +23,28 @@ const VALUES: usize = 6;
 /// Characters of a description that are repeated in a comment.
 const DESCRIPTION: usize = 160;
 
-/// The scaffold of one catalog.
-pub fn scaffold(catalog: &Catalog) -> String {
+/// The scaffold of one catalog. It asks for as many frames as a check with these options does.
+pub fn scaffold(catalog: &Catalog, asked: &CheckOptions) -> String {
     let mut pools = Pools::default();
     let intents: String = catalog.tools.iter().map(|tool| intent(catalog, tool, &mut pools)).collect();
-    let mut text = header(&catalog.server);
+    let mut text = header(&catalog.server, asked);
     for pool in &pools.pools {
         text += &pool.definition;
     }
     text + &intents + ABSTAIN
 }
 
-fn header(server: &str) -> String {
+fn header(server: &str, asked: &CheckOptions) -> String {
+    let said = one_line(server);
+    let CheckOptions { scored_frames, dev_frames, abstain_frames, .. } = asked;
     format!(
-        "# Frames over the tools of {server}: a scaffold, to be rewritten. The format is described in tasks/intents/README.md.
+        "# Frames over the tools of {said}: a scaffold, to be rewritten. The format is described in tasks/intents/README.md.
 #
 # A frame is one way in which a person asks for one tool: its text decides every argument of its gold.
 # 1. Replace every text that starts with {STUB} by what somebody would really write, in your own words; keep the {{slots}}.
 # 2. Replace the pools' values by realistic ones, many of them: a value should not repeat within a tool.
-# 3. Write at least six frames per tool, in different words, and two more with `dev = true`, which are never scored.
-# 4. Write requests that no tool serves into a second file, as shown at the end.
+# 3. Write at least {scored_frames} frames per tool, in different words, and {dev_frames} more with `dev = true`, which are never scored.
+# 4. Write at least {abstain_frames} requests that no tool serves into a second file, as shown at the end.
 # `bench tasks check` says what is left. Until the texts are rewritten it finds frames of a tool too similar, and too few.
 
 server = {}
@@ -78,7 +80,12 @@ struct Argument {
 
 fn intent(catalog: &Catalog, tool: &ToolDef, pools: &mut Pools) -> String {
     let mut text = format!("\n# {}\n", "-".repeat(100));
-    let _ = writeln!(text, "# {}: {}", tool.name, shortened(tool.description.as_deref().unwrap_or("no description")));
+    let _ = writeln!(
+        text,
+        "# {}: {}",
+        one_line(&tool.name),
+        shortened(tool.description.as_deref().unwrap_or("no description"))
+    );
     let schema = &tool.input_schema;
     let required: Vec<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
@@ -87,7 +94,13 @@ fn intent(catalog: &Catalog, tool: &ToolDef, pools: &mut Pools) -> String {
         let is_required = required.contains(&name.as_str());
         let values = samples(tool, name, property, VALUES);
         let word = if is_required { "required" } else { "optional" };
-        let _ = writeln!(text, "#   {name} ({}, {word}){}", kind(property), constraint(property));
+        let _ = writeln!(
+            text,
+            "#   {} ({}, {word}){}",
+            one_line(name),
+            one_line(&kind(property)),
+            one_line(&constraint(property))
+        );
         if values.is_empty() {
             let _ = writeln!(text, "#     no sample value fits its schema: write a pool for it by hand");
             continue;
@@ -210,7 +223,14 @@ fn bare(name: &str) -> String {
 
 /// A TOML key, quoted where it must be.
 fn key(name: &str) -> String {
-    if bare(name) == name { name.to_owned() } else { quoted(name) }
+    // The basic form, which JSON's strings have but for DEL: keys may not span lines, as a quoted value may.
+    let quoted = || Value::from(name).to_string().replace('\u{7f}', "\\u007F");
+    if bare(name) == name { name.to_owned() } else { quoted() }
+}
+
+/// What a comment may hold: a name with a line end would write lines of its own.
+fn one_line(text: &str) -> String {
+    text.replace(char::is_control, "\u{FFFD}")
 }
 
 fn kind(schema: &Value) -> String {
@@ -237,7 +257,7 @@ fn constraint(schema: &Value) -> String {
 
 fn shortened(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
+    let line = one_line(&words.join(" "));
     if line.chars().count() <= DESCRIPTION {
         return line;
     }

@@ -144,7 +144,7 @@ pub enum Command {
     Runs(RunsArgs),
     /// What a product may turn on: the default rule over a primary and a replication run.
     Verdict(VerdictArgs),
-    /// Print what a model saw and did on one task.
+    /// Print what a model saw and did on one task, or which tasks there are to look at.
     Show(ShowArgs),
     /// Compare two runs, pair by pair.
     Diff(DiffArgs),
@@ -155,6 +155,12 @@ pub enum Command {
     /// Make a key for signing.
     Key(KeyArgs),
     /// Verify a record and sign what was found.
+    ///
+    /// The attestation, an in-toto statement in a DSSE envelope under your Ed25519 key, names every file of the record with
+    /// its SHA-256: manifest, inputs, certificate, attempts, episodes. Surfaces are covered through the log of attempts, which
+    /// names each by its digest. It also states the checks that were made, how far you stand behind the record, and which
+    /// build checked. Not covered: the report, which is made from the record, and the ledger that a bundle takes along. A named
+    /// file that was changed since, or a file that was added, makes the check `signature` of `bench verify` fail.
     Sign(SignArgs),
     /// Print completions for a shell.
     Completions(CompletionsArgs),

@@ -9,11 +9,11 @@ use std::{
 };
 
 use anyhow::Context as _;
-use bench_protocol::{digest::Digest, verdict::Status};
+use bench_protocol::{digest::Digest, spec::Protocol, verdict::Status};
 use bench_results::{
     certificate::Certificate,
     record::{Deviation, FormatVersion, Manifest, ModelIds, RunKind, Weight},
-    table,
+    table::{self, Planned},
 };
 
 use super::{
@@ -80,7 +80,7 @@ pub(super) fn run(args: &RunArgs, global: &GlobalArgs, inputs: &Inputs, output: 
         output.talk(&format!("interrupted: the episodes so far are in {}", folder.display()));
         return Ok(exit::INTERRUPTED);
     };
-    report(&certificate, &folder, output)?;
+    report(&certificate, &inputs.protocol, &folder, output)?;
     // A chosen part says nothing about the plumbing, so only the whole run is held to the arm contract.
     let breaches = if whole { contract(inputs, &spec, output)? } else { 0 };
     Ok(if breaches > 0 { exit::PLUMBING } else { code(args, &certificate, whole) })
@@ -229,8 +229,13 @@ fn clear(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints a certificate: table and sentences, or the document.
-pub(super) fn report(certificate: &Certificate, folder: &Path, output: &mut Output) -> Result<(), Failure> {
+/// Prints a certificate of a run under `protocol`: table and sentences, or the document.
+pub(super) fn report(
+    certificate: &Certificate,
+    protocol: &Protocol,
+    folder: &Path,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let path: PathBuf = folder.join("certificate.json");
     if output.json {
         let bytes = certificate.bytes().context("writing the certificate")?;
@@ -238,9 +243,10 @@ pub(super) fn report(certificate: &Certificate, folder: &Path, output: &mut Outp
         output.bytes().write_all(b"\n")?;
         return Ok(());
     }
-    output.table(&table::table(certificate))?;
+    let planned = Planned::of(protocol);
+    output.table(&table::table(certificate, planned))?;
     writeln!(output.product())?;
-    for sentence in table::sentences(certificate) {
+    for sentence in table::sentences(certificate, planned) {
         writeln!(output.product(), "{sentence}")?;
     }
     output.talk(&format!("certificate: {}", path.display()));

@@ -25,11 +25,11 @@ use crate::{exit, inputs::Inputs, plan};
 const PRINTED: usize = 20;
 
 /// Writes the scaffold of a catalog.
-pub(super) fn run_scaffold(args: &ScaffoldArgs, output: &mut Output) -> Result<u8, Failure> {
+pub(super) fn run_scaffold(args: &ScaffoldArgs, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
     let bytes = read(&args.catalog)?;
     let name = args.catalog.file_stem().unwrap_or_default().to_string_lossy();
     let catalog = Catalog::parse(&name, &args.catalog.display().to_string(), bytes.into())?;
-    let text = scaffold::scaffold(&catalog);
+    let text = scaffold::scaffold(&catalog, &plan::check_options(&inputs.protocol));
     let Some(path) = &args.out else {
         output.bytes().write_all(text.as_bytes())?;
         return Ok(exit::OK);

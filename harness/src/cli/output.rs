@@ -1,6 +1,9 @@
 //! Where commands print: stdout is the product, stderr the talk.
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    fmt,
+    io::{self, IsTerminal, Write},
+};
 
 use anstyle::{AnsiColor, Style};
 use bench_results::report::text::spelled;
@@ -22,7 +25,7 @@ pub(super) struct Output {
 
 /// The verdict word of a table row, and how it looks.
 fn style_of(line: &str) -> Option<(&'static str, Style)> {
-    const WORDS: [(&str, AnsiColor); 10] = [
+    const WORDS: [(&str, AnsiColor); 11] = [
         ("would certify", AnsiColor::Green),
         ("certified", AnsiColor::Green),
         ("agrees", AnsiColor::Green),
@@ -31,6 +34,7 @@ fn style_of(line: &str) -> Option<(&'static str, Style)> {
         ("NO DAMAGE SEEN", AnsiColor::Red),
         ("damage seen", AnsiColor::Green),
         ("TOO NOISY", AnsiColor::Red),
+        ("too few tasks", AnsiColor::Yellow),
         ("fail", AnsiColor::Red),
         ("inconclusive", AnsiColor::Yellow),
     ];
@@ -57,8 +61,8 @@ impl Output {
     }
 
     /// The stream of a product that is read by people: what a stranger's text hides is spelled out in it.
-    pub(super) fn product(&mut self) -> impl Write {
-        Spelled(&mut self.out)
+    pub(super) fn product(&mut self) -> Prose<'_> {
+        Prose(&mut self.out)
     }
 
     /// The stream of a product that is bytes: a document, an archive, what a model was shown.
@@ -115,9 +119,16 @@ impl Output {
 }
 
 /// A stream that spells out what its text hides. Formatted text arrives in whole pieces; what is not text is replaced.
-struct Spelled<W>(W);
+pub(super) struct Prose<'a>(&'a mut dyn Write);
 
-impl<W: Write> Write for Spelled<W> {
+impl Prose<'_> {
+    /// What `write!` calls; in reach without the trait.
+    pub(super) fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
+        Write::write_fmt(self, text)
+    }
+}
+
+impl Write for Prose<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write_all(spelled(&String::from_utf8_lossy(bytes)).as_bytes())?;
         Ok(bytes.len())
@@ -135,7 +146,7 @@ mod tests {
     #[test]
     fn a_strangers_escape_sequences_are_spelled_out() {
         let mut out = Vec::new();
-        write!(Spelled(&mut out), "{}: {}\tfine\n", "\u{1b}[31mred", "\u{202e}turned\u{0}\u{9b}").unwrap();
+        write!(Prose(&mut out), "{}: {}\tfine\n", "\u{1b}[31mred", "\u{202e}turned\u{0}\u{9b}").unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text, "⟨U+001B⟩[31mred: ⟨U+202E⟩turned⟨U+0000⟩⟨U+009B⟩\tfine\n");
     }

@@ -14,7 +14,8 @@ use super::{args::Cli, live::args::LiveArgs};
 pub(super) fn cli(words: impl IntoIterator<Item = OsString>) -> Result<Cli, Error> {
     let mut command = Cli::command();
     let matches = command.try_get_matches_from_mut(words)?;
-    if let Some(why) = before_command(&command, &matches).or_else(|| only_live(&matches)) {
+    let stray = before_command(&command, &matches).or_else(|| only_live(&matches)).or_else(|| unread_input(&matches));
+    if let Some(why) = stray {
         return Err(command.error(ErrorKind::ArgumentConflict, why));
     }
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
@@ -49,6 +50,34 @@ fn only_live(matches: &ArgMatches) -> Option<String> {
     Some(format!("{stray} is for live runs: add --live"))
 }
 
+/// The inputs that can be overridden, by the ids of their arguments.
+const INPUTS: [&str; 3] = ["catalogs", "intents", "protocol"];
+
+/// The inputs of a command that it reads where they are overridden, and what it reads in place of the others.
+fn inputs_read(command: &[&str]) -> (&'static [&'static str], &'static str) {
+    match command {
+        ["verify" | "report" | "verdict" | "show" | "diff" | "bundle" | "sign" | "resume" | "runs", ..] => {
+            (&[], "it takes everything from the record")
+        }
+        ["key" | "completions" | "man" | "doctor", ..] | ["catalog", "capture"] => (&[], "it needs none"),
+        ["stats" | "power"] | ["tasks", "scaffold"] => (&["protocol"], "it needs no other input"),
+        ["replay-server"] => (&["catalogs"], "it needs no other input"),
+        _ => (&INPUTS, ""),
+    }
+}
+
+/// An input that somebody named for a command that does not read it, wherever on the line.
+fn unread_input(matches: &ArgMatches) -> Option<String> {
+    let (mut command, mut inner) = (Vec::new(), matches);
+    while let Some((name, next)) = inner.subcommand() {
+        command.push(name);
+        inner = next;
+    }
+    let (read, instead) = inputs_read(&command);
+    let stray = INPUTS.into_iter().find(|id| !read.contains(id) && is_named(inner, id))?;
+    Some(format!("--{stray} is not read by `{}`: {instead}", command.join(" ")))
+}
+
 /// An argument as it is written, without its value. An argument of a command that was not built does not print itself.
 fn written(arg: &Arg) -> String {
     arg.get_long().map_or_else(|| arg.get_id().to_string(), |long| format!("--{long}"))
@@ -56,8 +85,12 @@ fn written(arg: &Arg) -> String {
 
 /// Whether somebody wrote the argument; a default is not written.
 fn is_given(matches: &ArgMatches, arg: &Arg) -> bool {
-    matches.try_contains_id(arg.get_id().as_str()).unwrap_or(false)
-        && matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
+    is_named(matches, arg.get_id().as_str())
+}
+
+/// As [`is_given`], by the argument's id.
+fn is_named(matches: &ArgMatches, id: &str) -> bool {
+    matches.try_contains_id(id).unwrap_or(false) && matches.value_source(id) == Some(ValueSource::CommandLine)
 }
 
 #[cfg(test)]
@@ -91,6 +124,45 @@ mod tests {
             ["bench --json --catalogs c compare", "bench compare --json --catalogs c", "bench tasks --quiet check"]
         {
             assert!(cli(line.split(' ').map(OsString::from)).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_input_that_a_command_does_not_read_is_refused_wherever_it_stands() {
+        for (command, arguments) in [
+            ("verify", " RUN"),
+            ("report", " RUN"),
+            ("verdict", " RUN"),
+            ("show", " RUN TASK"),
+            ("diff", " RUN RUN"),
+            ("bundle", " RUN"),
+            ("sign", " RUN"),
+            ("resume", " RUN"),
+            ("runs", ""),
+            ("key new", ""),
+            ("completions", " bash"),
+            ("man", ""),
+            ("doctor", ""),
+            ("catalog capture", " -- CMD"),
+        ] {
+            for input in INPUTS {
+                for line in [
+                    format!("bench --{input} X {command}{arguments}"),
+                    format!("bench {command} --{input} X{arguments}"),
+                ] {
+                    let said = refusal(&line);
+                    assert!(said.contains(&format!("--{input} is not read by `{command}`")), "{line}: {said}");
+                }
+            }
+        }
+        for (line, input, command) in [
+            ("bench stats --table 1,0,0,0 --catalogs c", "catalogs", "stats"),
+            ("bench power --intents i", "intents", "power"),
+            ("bench replay-server --protocol p", "protocol", "replay-server"),
+            ("bench --intents i tasks scaffold c.json", "intents", "tasks scaffold"),
+        ] {
+            let said = refusal(line);
+            assert!(said.contains(&format!("--{input} is not read by `{command}`")), "{line}: {said}");
         }
     }
 
@@ -140,6 +212,12 @@ mod tests {
             "bench pilot --live --budget-usd 2 --arms L2 --out runs",
             "bench compare --arms L2 --mock oracle",
             "bench tasks --suite results --n 3",
+            "bench rescore RUN --protocol p --catalogs c --intents i",
+            "bench stats --table 1,0,0,0 --protocol p",
+            "bench replay-server --catalogs c",
+            "bench tasks check --intents i --catalogs c --protocol p",
+            "bench show RUN",
+            "bench sign RUN",
         ] {
             assert!(cli(line.split(' ').map(OsString::from)).is_ok(), "{line}");
         }

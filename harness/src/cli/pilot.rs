@@ -121,7 +121,7 @@ fn print(report: &Report, output: &mut Output) -> Result<(), Failure> {
         writeln!(out, "{:<12} {:.2} dollars per 1,000 episodes", arm.arm, arm.billed * 1e3 / 1e12)?;
     }
     noise(&pilot.arms, out)?;
-    out.write_all(declaration(*scripted, &pilot.declare).as_bytes())?;
+    write!(out, "{}", declaration(*scripted, &pilot.declare))?;
     match (&plan.sizes, &plan.at_n) {
         (Some(sizes), Some(worth)) => writeln!(
             out,

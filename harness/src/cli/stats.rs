@@ -34,7 +34,7 @@ pub(super) fn run(args: &StatsArgs, protocol: &Protocol, output: &mut Output) ->
             if args.explain && output.json {
                 return Err(Failure::usage("--explain is for people and --json is not; give one of them"));
             } else if args.explain {
-                output.product().write_all(explanation(table, margin, alpha, &report).as_bytes())?;
+                write!(output.product(), "{}", explanation(table, margin, alpha, &report))?;
             } else if output.json {
                 output.document(&report)?;
             } else {

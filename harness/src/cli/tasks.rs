@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use bench_tasks::{
     TasksError,
     audit::{self, Answer, AuditReport},
-    check::{self, CheckOptions, Severity},
+    check::{self, Severity},
     intent::Intents,
     proof::{self, MatcherTables, Proof, ToolProof},
     report::{self, Difficulty, IntentReport, ToolCoverage},
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     exit,
     inputs::Inputs,
-    plan::SuiteSeeds,
+    plan::{self, SuiteSeeds},
     rereading::{self, Rereading},
     run::family::{AnyTask, TaskSource},
     separation::{self, Separation},
@@ -33,7 +33,7 @@ pub(super) fn run(args: &TasksArgs, inputs: &Inputs, output: &mut Output) -> Res
         None => print(args, inputs, output),
         Some(TasksAction::Check(args)) => run_check(args.matchers.as_deref(), inputs, output),
         Some(TasksAction::Report) => run_report(inputs, output),
-        Some(TasksAction::Scaffold(args)) => import::run_scaffold(args, output),
+        Some(TasksAction::Scaffold(args)) => import::run_scaffold(args, inputs, output),
         Some(TasksAction::Import(args)) => import::run(args, inputs, output),
         Some(TasksAction::AuditSheet(args)) => sheet(args, inputs, output),
         Some(TasksAction::AuditScore(args)) => score(&args.seed, &args.file, inputs, output),
@@ -65,9 +65,7 @@ fn line(value: &impl Serialize, output: &mut Output) -> Result<(), Failure> {
 }
 
 fn run_check(matchers: Option<&Path>, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
-    let tools = &inputs.protocol.suites.tools;
-    let options = CheckOptions { scored_frames: tools.frames_per_tool as usize, ..CheckOptions::default() };
-    let mut findings = check::check(&inputs.intents, &inputs.catalogs, &options);
+    let mut findings = check::check(&inputs.intents, &inputs.catalogs, &plan::check_options(&inputs.protocol));
     let proof = prove(matchers, inputs)?;
     findings.extend(proof.iter().flat_map(|proof| proof.findings.iter().cloned()));
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();

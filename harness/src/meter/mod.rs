@@ -124,21 +124,6 @@ impl Meter {
         Ok(Settlement::Overrun(overrun))
     }
 
-    /// [`Self::close`] with what the response's usage comes to.
-    pub fn settle(&mut self, n: u64, billed: u64) -> Result<Settlement, UnknownAttempt> {
-        self.close(n, Booking::Settled(billed))
-    }
-
-    /// [`Self::close`] for an outcome that nobody knows: it keeps the full reservation.
-    pub fn keep(&mut self, n: u64) -> Result<Settlement, UnknownAttempt> {
-        self.close(n, Booking::Kept)
-    }
-
-    /// [`Self::close`] for an attempt that surely was not processed.
-    pub fn release(&mut self, n: u64) -> Result<Settlement, UnknownAttempt> {
-        self.close(n, Booking::Released)
-    }
-
     /// Lets attempts leave again after overruns that somebody has looked at. The next one stops the run again.
     pub fn accept_overruns(&mut self) {
         self.overruns.clear();

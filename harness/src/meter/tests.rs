@@ -4,6 +4,18 @@ use proptest::prelude::*;
 
 use super::*;
 
+impl Meter {
+    /// [`Self::close`] with what the response's usage comes to.
+    fn settle(&mut self, n: u64, billed: u64) -> Result<Settlement, UnknownAttempt> {
+        self.close(n, Booking::Settled(billed))
+    }
+
+    /// [`Self::close`] for an outcome that nobody knows.
+    fn keep(&mut self, n: u64) -> Result<Settlement, UnknownAttempt> {
+        self.close(n, Booking::Kept)
+    }
+}
+
 fn limits(budget: u64) -> Limits {
     Limits { budget, per_attempt: None, attempts: None }
 }
@@ -25,7 +37,7 @@ fn an_unknown_outcome_keeps_its_full_reservation_and_a_refused_request_costs_not
         meter.admit(n, 30).unwrap();
     }
     meter.keep(0).unwrap();
-    meter.release(1).unwrap();
+    meter.close(1, Booking::Released).unwrap();
     meter.close(2, Booking::Suspect).unwrap();
     let books = meter.books();
     assert_eq!((books.spent, books.kept, books.suspect, books.reserved), (60, 30, 30, 0));
@@ -37,7 +49,7 @@ fn an_outcome_counts_once_however_often_it_arrives() {
     let mut meter = Meter::new(limits(100));
     meter.admit(0, 30).unwrap();
     assert_eq!(meter.settle(0, 20), Ok(Settlement::Booked));
-    for again in [meter.settle(0, 20), meter.settle(0, 25), meter.keep(0), meter.release(0)] {
+    for again in [meter.settle(0, 20), meter.settle(0, 25), meter.keep(0), meter.close(0, Booking::Released)] {
         assert_eq!(again, Ok(Settlement::Repeated));
     }
     assert_eq!(meter.books().spent, 20);

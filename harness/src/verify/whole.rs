@@ -7,8 +7,9 @@ use std::{
 
 use bench_protocol::{digest::Digest, verdict::FamilyKind};
 use bench_results::{
-    certificate::{Certificate, ControlReport},
+    certificate::Certificate,
     record::{AttemptLine, DrawId, End, Manifest, Record, Tail},
+    table::{Planned, Showing},
 };
 
 use crate::checks::{Found, Report};
@@ -66,15 +67,23 @@ pub(super) fn controls(report: &mut Report, manifest: &Manifest, inputs: &Inputs
         }
         return report.note("controls", exit::VERIFY_CERTIFICATE, why);
     }
-    let (good, bad): (Vec<_>, Vec<_>) = certificate.controls.iter().partition(|control| control.behaved);
-    let names = |controls: &[&ControlReport]| {
-        controls.iter().map(|control| control.arm.to_string()).collect::<Vec<_>>().join(", ")
+    let planned = Planned::of(protocol);
+    let names = |showing: Showing| {
+        let controls = certificate.controls.iter().filter(|control| Showing::of(control, planned) == showing);
+        controls.map(|control| control.arm.to_string()).collect::<Vec<_>>().join(", ")
     };
-    if bad.is_empty() {
-        report.add("controls", exit::VERIFY_CERTIFICATE, Ok(format!("{} behaved", names(&good))));
+    let (bad, few) = (names(Showing::Misbehaved), names(Showing::TooFewTasks));
+    let mut why = Vec::new();
+    if !bad.is_empty() {
+        why.push(format!("{bad} did not behave; the verdicts take that into account"));
+    }
+    if !few.is_empty() {
+        why.push(format!("{few}: too few tasks to show anything"));
+    }
+    if why.is_empty() {
+        report.add("controls", exit::VERIFY_CERTIFICATE, Ok(format!("{} behaved", names(Showing::Behaved))));
     } else {
-        let why = format!("{} did not behave; the verdicts take that into account", names(&bad));
-        report.note("controls", exit::VERIFY_CERTIFICATE, why);
+        report.note("controls", exit::VERIFY_CERTIFICATE, why.join("; "));
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::text::{tame, word};
 use crate::{
     certificate::{Certificate, ControlReport, EndpointReport, IntervalReport, LevelReport, number::Fraction},
-    table::{caution, control_word, sentences, status_word},
+    table::{Planned, Showing, caution, control_word, sentences, status_word},
 };
 
 /// How a verdict is to be taken at a glance. Never the only carrier: the word says it too.
@@ -121,9 +121,9 @@ pub struct ControlRow {
 }
 
 /// The levels' verdicts, and what holds for the whole run.
-pub(super) fn verdicts(certificate: &Certificate) -> (Vec<VerdictRow>, Vec<String>) {
+pub(super) fn verdicts(certificate: &Certificate, planned: Planned) -> (Vec<VerdictRow>, Vec<String>) {
     use bench_protocol::verdict::Status;
-    let mut said = sentences(certificate);
+    let mut said = sentences(certificate, planned);
     // The sentences of the levels come first, in their order.
     let mut rest = said.split_off(certificate.levels.len().min(said.len()));
     // The banner says it.
@@ -244,7 +244,7 @@ fn effect(
 }
 
 /// The controls.
-pub(super) fn controls(certificate: &Certificate) -> Vec<ControlRow> {
+pub(super) fn controls(certificate: &Certificate, planned: Planned) -> Vec<ControlRow> {
     use crate::certificate::Demand;
     let row = |control: &ControlReport| ControlRow {
         family: word(&control.family),
@@ -255,8 +255,12 @@ pub(super) fn controls(certificate: &Certificate) -> Vec<ControlRow> {
             Demand::Damage => "must show damage on first calls",
         }
         .to_owned(),
-        word: control_word(control).to_owned(),
-        tone: if control.behaved { Tone::Good } else { Tone::Bad },
+        word: control_word(control, planned).to_owned(),
+        tone: match Showing::of(control, planned) {
+            Showing::Behaved => Tone::Good,
+            Showing::Misbehaved => Tone::Bad,
+            Showing::TooFewTasks => Tone::Open,
+        },
         p_differ: control.p_differ.iter().map(|(at, p)| (at.name().to_owned(), p.clone())).collect(),
     };
     certificate.controls.iter().map(row).collect()

@@ -15,7 +15,7 @@ mod verdicts;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{Outcomes, Report, ReportError, RunView, Trust};
+use super::{Outcomes, Report, ReportError, RunView, Trust, text::spelled};
 use crate::{record::Weight, table::caution};
 
 const STYLE: &str = include_str!("html/style.css");
@@ -56,7 +56,8 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
             }
         }
     };
-    Ok(page.into_string() + "\n")
+    // One place for all of it: names and texts in a report are strangers'.
+    Ok(spelled(&page.into_string()).into_owned() + "\n")
 }
 
 fn identity(run: &RunView) -> Markup {

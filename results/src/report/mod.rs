@@ -58,7 +58,7 @@ pub use self::{
     tally::Tally,
 };
 use self::{gather::Gathered, pairs::Choices, text::tame};
-use crate::{certificate::Certificate, record::Record};
+use crate::{certificate::Certificate, record::Record, table::Planned};
 
 /// Format of the view as JSON.
 pub const SCHEMA: &str = "bench/report/1";
@@ -158,7 +158,8 @@ fn outcomes(
     let compared = compared::compared(certificate, seen);
     let choices = Choices::of(seen, &compared);
     let kept = seen.attempts(record, sources, &choices.episodes(&compared))?;
-    let (mut verdicts, mut remarks) = effects::verdicts(certificate);
+    let planned = Planned::of(&sources.protocol);
+    let (mut verdicts, mut remarks) = effects::verdicts(certificate, planned);
     if Trust::of(&sources.checks) == Trust::Refuted {
         verdicts = verdicts.into_iter().map(VerdictRow::refuted).collect();
         remarks.clear();
@@ -170,7 +171,7 @@ fn outcomes(
         remarks,
         limits: certificate.limits.iter().take(40).map(|limit| tame(limit, 600)).collect(),
         effects: effects::effects(certificate),
-        controls: effects::controls(certificate),
+        controls: effects::controls(certificate, planned),
         heat: heat::maps(seen, &compared),
         pairs: choices.views(seen, &compared, &kept, scenes),
         definitions: definitions::definitions(sources),

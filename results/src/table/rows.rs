@@ -4,11 +4,12 @@ use bench_protocol::verdict::{Endpoint, FamilyKind, Status};
 
 use super::{
     cell::{clipped, conditional, dash, group, signed, status_word},
+    control::{Planned, control_word},
     grid::{Head, number, word},
 };
 use crate::{
     analysis::Role,
-    certificate::{ArmReport, Certificate, ControlReport, Demand, IntervalReport, LevelReport, number::Fraction},
+    certificate::{ArmReport, Certificate, ControlReport, IntervalReport, LevelReport, number::Fraction},
     record::Weight,
 };
 
@@ -73,11 +74,12 @@ pub(super) fn heads(certificate: &Certificate, family: FamilyKind) -> &'static [
 }
 
 /// A row per arm, in the order of the certificate.
-pub(super) fn rows(certificate: &Certificate, family: FamilyKind) -> Vec<Vec<String>> {
-    certificate.arms.iter().filter(|arm| arm.family == family).map(|arm| row(certificate, family, arm)).collect()
+pub(super) fn rows(certificate: &Certificate, planned: Planned, family: FamilyKind) -> Vec<Vec<String>> {
+    let arms = certificate.arms.iter().filter(|arm| arm.family == family);
+    arms.map(|arm| row(certificate, planned, family, arm)).collect()
 }
 
-fn row(certificate: &Certificate, family: FamilyKind, arm: &ArmReport) -> Vec<String> {
+fn row(certificate: &Certificate, planned: Planned, family: FamilyKind, arm: &ArmReport) -> Vec<String> {
     let effect = effect(certificate, family, arm);
     let rate = |endpoint| arm.rates.get(&endpoint).map_or_else(dash, |rate| percent(*rate));
     let episodes = arm.flow.attempted.max(1) as f64;
@@ -96,7 +98,7 @@ fn row(certificate: &Certificate, family: FamilyKind, arm: &ArmReport) -> Vec<St
     } else {
         cells.push(format!("{:.1}", 100.0 * arm.episodes_with_meta as f64 / episodes));
     }
-    cells.push(verdict(certificate, family, arm));
+    cells.push(verdict(certificate, planned, arm));
     cells
 }
 
@@ -144,28 +146,17 @@ pub(super) fn control<'a>(certificate: &'a Certificate, family: FamilyKind, arm:
     certificate.controls.iter().find(|control| control.family == family && &*control.arm == arm)
 }
 
-fn verdict(certificate: &Certificate, family: FamilyKind, arm: &ArmReport) -> String {
+/// The word that a row ends with.
+pub(super) fn verdict(certificate: &Certificate, planned: Planned, arm: &ArmReport) -> String {
     if arm.role == Role::Reference {
         return "reference".to_owned();
     }
-    if let Some(level) = level(certificate, family, &arm.arm) {
+    if let Some(level) = level(certificate, arm.family, &arm.arm) {
         return short_word(level.status, certificate.weight());
     }
-    match control(certificate, family, &arm.arm) {
+    match control(certificate, arm.family, &arm.arm) {
         None => "not run".to_owned(),
-        Some(control) => control_word(control).to_owned(),
-    }
-}
-
-/// What a control showed, in a word; capitals where it did not do what it must.
-pub(crate) fn control_word(control: &ControlReport) -> &'static str {
-    match (control.demand, control.behaved) {
-        (Demand::Agrees, true) => "agrees",
-        (Demand::Agrees, false) => "TOO NOISY",
-        (Demand::NotCertified, true) => "caught",
-        (Demand::NotCertified, false) => "NOT CAUGHT",
-        (Demand::Damage, true) => "damage seen",
-        (Demand::Damage, false) => "NO DAMAGE SEEN",
+        Some(control) => control_word(control, planned).to_owned(),
     }
 }
 

@@ -2,7 +2,10 @@
 
 use bench_protocol::verdict::{Endpoint, FamilyKind, Status};
 
-use super::cell::signed;
+use super::{
+    cell::signed,
+    control::{Planned, remark},
+};
 use crate::{
     certificate::{Certificate, EndpointReport, LevelReport},
     record::Weight,
@@ -26,7 +29,7 @@ pub fn caution(weight: Weight) -> Option<&'static str> {
 }
 
 /// A sentence per verdict, then what holds for the whole run.
-pub fn sentences(certificate: &Certificate) -> Vec<String> {
+pub fn sentences(certificate: &Certificate, planned: Planned) -> Vec<String> {
     let mut all: Vec<String> = certificate.levels.iter().map(|level| sentence(certificate, level)).collect();
     if certificate.underpowered {
         all.push(
@@ -34,6 +37,7 @@ pub fn sentences(certificate: &Certificate) -> Vec<String> {
                 .to_owned(),
         );
     }
+    all.extend(remark(certificate, planned));
     all.extend(caution(certificate.weight()).map(str::to_owned));
     all
 }
@@ -121,13 +125,17 @@ fn expand_rate(certificate: &Certificate, level: &LevelReport) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bench_protocol::verdict::Reason;
+    use bench_protocol::{spec::Protocol, verdict::Reason};
 
     use super::*;
     use crate::{
         certificate::{ReasonReport, fixture::certificate},
         record::RunKind,
     };
+
+    fn planned() -> Planned {
+        Planned::of(&Protocol::built_in().unwrap())
+    }
 
     fn set(certificate: &mut Certificate, at: usize, status: Status, reason: Reason) {
         certificate.levels[at].status = status;
@@ -137,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_plumbing_run_speaks_in_the_conditional_and_ends_with_what_a_mock_is() {
-        insta::assert_snapshot!(sentences(&certificate()).join("\n"));
+        insta::assert_snapshot!(sentences(&certificate(), planned()).join("\n"));
     }
 
     #[test]
@@ -145,7 +153,7 @@ mod tests {
         let mut one = certificate();
         one.kind = RunKind::Live;
         one.confirmatory = false;
-        let all = sentences(&one).join("\n");
+        let all = sentences(&one, planned()).join("\n");
         assert!(all.contains("would be certified") && !all.contains("is certified"), "{all}");
         assert!(all.ends_with(EXPLORATORY_CERTIFIES_NOTHING), "{all}");
     }
@@ -169,7 +177,7 @@ mod tests {
             let mut one = base.clone();
             one.levels.truncate(1);
             set(&mut one, 0, status, reason);
-            all.extend(sentences(&one));
+            all.extend(sentences(&one, planned()));
         }
         insta::assert_snapshot!(all.join("\n"));
     }

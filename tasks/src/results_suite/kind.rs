@@ -67,9 +67,4 @@ impl Kind {
             Self::FirstLast => "first-last",
         }
     }
-
-    /// The kind of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
 }

@@ -11,7 +11,7 @@ use super::kind::Kind;
 /// the answer needs all rows.
 ///
 /// The others lose theirs less often: an error line is a cue, and who sees no row and says "none" is mostly right.
-pub fn losable(kind: Kind) -> bool {
+pub(super) fn losable(kind: Kind) -> bool {
     match kind {
         Kind::RecordLookup
         | Kind::UncuedFact
@@ -47,7 +47,7 @@ const CUES: [&str; 12] = [
 const PER_SHAPE: usize = 2;
 
 /// Keeps arrays of records, and of other texts the first three lines, the last and those with a cue.
-pub fn plain_digest(text: &str) -> String {
+pub(super) fn plain_digest(text: &str) -> String {
     if text.starts_with('[') && text.ends_with(']') {
         return text.to_owned();
     }

@@ -11,7 +11,8 @@ pub mod answer;
 pub(crate) mod draw;
 mod generate;
 mod kind;
-pub mod losable;
+#[cfg(test)]
+mod losable;
 mod pools;
 mod reader;
 mod recipes;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use self::{generate::ResultGenerator, kind::Kind, losable::losable};
+pub use self::{generate::ResultGenerator, kind::Kind};
 use crate::{
     result::ToolResult,
     task::{Suite, TaskId},

@@ -8,8 +8,7 @@ use std::{
 use super::{
     Kind, ResultGenerator, ResultTask, answer,
     generate::{SOURCES, stands_in},
-    losable,
-    losable::plain_digest,
+    losable::{losable, plain_digest},
     recipes::RECIPES,
 };
 use crate::catalog::Catalogs;
@@ -48,7 +47,6 @@ fn recipes_are_unique_and_cover_every_kind_three_times() {
     assert_eq!(ids.len(), RECIPES.len());
     for kind in Kind::ALL {
         assert!(RECIPES.iter().filter(|recipe| recipe.kind == kind).count() >= 3, "{}", kind.name());
-        assert_eq!(Kind::from_name(kind.name()), Some(kind));
     }
 }
 
@@ -156,7 +154,7 @@ fn a_reader_that_never_expands_loses_most_of_what_is_losable() {
         let right = |text: &str| suite.reread(i, text).is_some_and(|found| found == *gold);
         whole += u64::from(right(&text));
         digested += u64::from(right(&digest));
-        let kind = Kind::from_name(&task.kind).unwrap();
+        let kind = Kind::ALL.into_iter().find(|kind| *kind.name() == *task.kind).unwrap();
         let entry = tables.entry(kind).or_default();
         // An answer that still stands somewhere in the digest is not counted as lost.
         let aggregate = matches!(kind, Kind::Count | Kind::Sum | Kind::Absence);

@@ -11,20 +11,33 @@ fn intents(text: &str) -> Intents {
     Intents::from_files(vec![IntentFile { name: "scaffold.toml".into(), text: text.into() }])
 }
 
+/// Numbers of frames that no other text of a scaffold holds.
+fn asked() -> CheckOptions {
+    CheckOptions { scored_frames: 123, dev_frames: 45, abstain_frames: 678, ..CheckOptions::default() }
+}
+
+#[test]
+fn a_scaffold_asks_for_the_frames_that_the_check_asks_for() {
+    let text = scaffold(Catalogs::vendored().unwrap().get("time").unwrap(), &asked());
+    for asked in ["at least 123 frames per tool", "45 more with `dev = true`", "at least 678 requests"] {
+        assert!(text.contains(asked), "{asked}: {text}");
+    }
+}
+
 #[test]
 fn the_scaffold_of_time() {
-    insta::assert_snapshot!(scaffold(Catalogs::vendored().unwrap().get("time").unwrap()));
+    insta::assert_snapshot!(scaffold(Catalogs::vendored().unwrap().get("time").unwrap(), &CheckOptions::default()));
 }
 
 #[test]
 fn the_scaffold_of_memory() {
-    insta::assert_snapshot!(scaffold(Catalogs::vendored().unwrap().get("memory").unwrap()));
+    insta::assert_snapshot!(scaffold(Catalogs::vendored().unwrap().get("memory").unwrap(), &CheckOptions::default()));
 }
 
 #[test]
 fn every_vendored_scaffold_is_read_and_only_likeness_and_number_are_left_to_mend() {
     for catalog in Catalogs::vendored().unwrap().catalogs {
-        let intents = intents(&scaffold(&catalog));
+        let intents = intents(&scaffold(&catalog, &CheckOptions::default()));
         assert_eq!(intents.problems(), [], "{}", catalog.server);
         assert!(intents.frames().len() >= 2 * catalog.tools.len(), "{}", catalog.server);
         let alone = Catalogs { catalogs: vec![catalog] };
@@ -51,11 +64,22 @@ fn odd_names_and_schemas_are_taken() {
         { "name": "yes", "inputSchema": true }
     ] }] });
     let catalog = Catalog::parse("odd", "odd.json", file.to_string().into_bytes().into()).unwrap();
-    let text = scaffold(&catalog);
+    let text = scaffold(&catalog, &CheckOptions::default());
     let read = intents(&text);
     assert_eq!(read.problems(), [], "{text}");
     assert!(text.contains("#     no sample value fits its schema"), "{text}");
     assert!(text.contains("lack required arguments"), "{text}");
     assert!(read.of_tool("odd", "rewrite.all").any(|frame| frame.stratum == Stratum::Nested));
     assert_eq!(read.of_tool("odd", "none").count(), 3);
+}
+
+#[test]
+fn a_name_with_a_line_end_writes_no_line_of_its_own() {
+    let file = json!({ "tools_list_pages": [{ "tools": [{
+        "name": "a\nserver = \"x\"", "description": "\u{1b}[31m\u{0}", "inputSchema": { "type": "object",
+            "properties": { "p\n[[intent]]\n#\u{7f}": { "type": "string", "enum": ["a\nb", "c"] } } } }] }] });
+    let catalog = Catalog::parse("odd", "odd.json", file.to_string().into_bytes().into()).unwrap();
+    let text = scaffold(&catalog, &CheckOptions::default());
+    assert_eq!(intents(&text).problems(), [], "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("server =") || *line == "[[intent]]").count(), 2, "{text}");
 }

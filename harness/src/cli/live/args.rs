@@ -49,7 +49,7 @@ pub struct LiveArgs {
     #[arg(long, value_name = "FILE", help_heading = "Live run")]
     pub prices: Option<PathBuf>,
     /// The endpoint is `bench mock-server`: it is told the draw of each request, and the run is plumbing.
-    #[arg(long, hide = true, requires = "base_url", help_heading = "Live run")]
+    #[arg(long, requires = "base_url", help_heading = "Live run")]
     pub mock_server: bool,
 }
 

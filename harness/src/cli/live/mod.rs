@@ -67,7 +67,7 @@ pub(super) fn run(
         return Err(Failure::usage(format!("--require {arm}: that arm is not part of this run")));
     }
     let (outcome, folder) = start(undertaking, live, global, inputs, &run.out, output)?;
-    conclude(outcome, run.require.as_deref(), &folder, output)
+    conclude(outcome, run.require.as_deref(), inputs, &folder, output)
 }
 
 /// Starts a live pilot: as any exploratory run, on tasks of dev frames.
@@ -81,7 +81,7 @@ pub(super) fn pilot(
 ) -> Result<u8, Failure> {
     let undertaking = Undertaking::new(Asked::Pilot(spec), live, global, inputs)?;
     let (outcome, folder) = start(undertaking, live, global, inputs, out, output)?;
-    conclude(outcome, None, &folder, output)
+    conclude(outcome, None, inputs, &folder, output)
 }
 
 /// Starts an undertaking and runs it, to its end or its stop; the outcome, and the folder of its record.
@@ -209,12 +209,18 @@ fn may_start(
 }
 
 /// Prints what a part of a run came to.
-fn conclude(outcome: Outcome, require: Option<&str>, folder: &Path, output: &mut Output) -> Result<u8, Failure> {
+fn conclude(
+    outcome: Outcome,
+    require: Option<&str>,
+    inputs: &Inputs,
+    folder: &Path,
+    output: &mut Output,
+) -> Result<u8, Failure> {
     match outcome {
         Outcome::Stopped(code) => Ok(code),
         Outcome::Pilot => super::pilot::of_record(folder, output),
         Outcome::Complete(certificate) => {
-            check::report(&certificate, folder, output)?;
+            check::report(&certificate, &inputs.protocol, folder, output)?;
             if let Some(arm) = require {
                 return Ok(check::required(arm, &certificate));
             }

@@ -100,7 +100,7 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
     folder::write_manifest(&folder, &session.manifest)?;
     output.talk(&format!("run {id}: {} episodes are on record", recovered.episodes.len()));
     let outcome = session.run(journal, &recovered, output)?;
-    conclude(outcome, None, &folder, output)
+    conclude(outcome, None, &inputs, &folder, output)
 }
 
 /// Refuses to go on where this program would have asked something else than what is on record.

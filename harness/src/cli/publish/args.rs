@@ -1,10 +1,18 @@
 //! Arguments of the commands over records.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bench_protocol::digest::{Digest, NotADigest};
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
+
+/// Where records are kept.
+const RUNS: &str = "results/runs";
+
+/// ` --out DIR` for a command that is printed; nothing where the records lie where they do by default.
+pub(super) fn elsewhere(out: &Path) -> String {
+    if out == Path::new(RUNS) { String::new() } else { format!(" --out {}", out.display()) }
+}
 
 /// A record and where to look for it.
 #[derive(Debug, Clone, Args)]
@@ -12,7 +20,7 @@ pub struct RecordArgs {
     /// A record's folder, a bundle, or the beginning of a run's id under `--out`.
     pub run: String,
     /// Folder for records.
-    #[arg(long, value_name = "DIR", default_value = "results/runs")]
+    #[arg(long, value_name = "DIR", default_value = RUNS)]
     pub out: PathBuf,
 }
 
@@ -34,7 +42,7 @@ pub struct VerifyArgs {
     #[arg(required = true)]
     pub runs: Vec<String>,
     /// Folder for records.
-    #[arg(long, value_name = "DIR", default_value = "results/runs")]
+    #[arg(long, value_name = "DIR", default_value = RUNS)]
     pub out: PathBuf,
     /// The ledger as it is published now, for the one look.
     #[arg(long, value_name = "FILE")]
@@ -123,9 +131,9 @@ pub struct SignArgs {
     /// The record; its folder gets `attestation.json`.
     #[command(flatten)]
     pub record: RecordArgs,
-    /// Your secret key.
+    /// Your secret key; `bench key new` makes one.
     #[arg(long, value_name = "FILE")]
-    pub key: PathBuf,
+    pub key: Option<PathBuf>,
     /// How far you stand behind it.
     #[arg(long, value_enum, default_value_t = AssuranceArg::SelfAttested)]
     pub assurance: AssuranceArg,
@@ -141,7 +149,7 @@ pub struct VerdictArgs {
     #[arg(required = true)]
     pub runs: Vec<String>,
     /// Folder for records.
-    #[arg(long, value_name = "DIR", default_value = "results/runs")]
+    #[arg(long, value_name = "DIR", default_value = RUNS)]
     pub out: PathBuf,
     /// The ledger, whose runs are all listed.
     #[arg(long, value_name = "FILE", default_value = "results/ledger.jsonl")]
@@ -154,13 +162,13 @@ pub struct ShowArgs {
     /// The record.
     #[command(flatten)]
     pub record: RecordArgs,
-    /// The task's id, or the beginning of it.
-    pub task: String,
+    /// The task's id, or the beginning of it; without it the tasks are listed on which an arm and its reference differ.
+    pub task: Option<String>,
     /// Only this arm.
     #[arg(long, value_name = "ARM")]
     pub arm: Option<String>,
     /// Also the tool list of the first turn, as shown.
-    #[arg(long)]
+    #[arg(long, requires = "task")]
     pub surface: bool,
 }
 
@@ -172,7 +180,7 @@ pub struct DiffArgs {
     /// The later run.
     pub second: String,
     /// Folder for records.
-    #[arg(long, value_name = "DIR", default_value = "results/runs")]
+    #[arg(long, value_name = "DIR", default_value = RUNS)]
     pub out: PathBuf,
 }
 

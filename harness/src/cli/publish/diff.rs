@@ -2,39 +2,78 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use bench_protocol::verdict::Status;
+use bench_protocol::verdict::Endpoint;
 use bench_results::{
     certificate::Certificate,
-    record::{Manifest, Record, Tail},
+    record::{Manifest, Record, Score, Tail},
+    table::{
+        Planned,
+        grid::{self, number, word},
+        verdict_word,
+    },
 };
 use bench_tasks::task::TaskId;
 use serde::Serialize;
 
-use super::{args::DiffArgs, record::find};
+use super::{
+    args::{DiffArgs, elsewhere},
+    record::{find, protocol},
+};
 use crate::{
     cli::{failure::Failure, output::Output},
-    exit,
+    exit, plan,
 };
 
-/// Tasks that are named, of those that one run alone got right.
-const NAMED: usize = 5;
+/// Tasks of one kind of change that are named for people; the document names all of them.
+const NAMED: usize = 3;
 
-/// One arm in both runs, on arguments (answers, in the result suite).
+/// One endpoint of an arm in both runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct ArmDiff {
-    arm: Arc<str>,
-    /// Verdicts; none where the arm has none.
-    status: [Option<Status>; 2],
-    /// Tasks that both ran and scored.
+struct EndpointDiff {
+    endpoint: Endpoint,
+    /// Tasks that both ran and scored, abstain tasks included.
     tasks: u64,
     both: u64,
     only_first: u64,
     only_second: u64,
     neither: u64,
-    /// Some tasks that only the first got right.
+    /// Tasks that only the first got right, in the order of the second's record.
     lost: Vec<TaskId>,
-    /// Some tasks that only the second got right.
+    /// Tasks that only the second got right.
     gained: Vec<TaskId>,
+}
+
+impl EndpointDiff {
+    fn new(endpoint: Endpoint) -> Self {
+        let (lost, gained) = (Vec::new(), Vec::new());
+        Self { endpoint, tasks: 0, both: 0, only_first: 0, only_second: 0, neither: 0, lost, gained }
+    }
+
+    fn count(&mut self, task: &TaskId, before: Score, after: Score) {
+        let right = |score: Score| if self.endpoint == Endpoint::Selection { score.selection } else { score.arguments };
+        self.tasks += 1;
+        match (right(before), right(after)) {
+            (true, true) => self.both += 1,
+            (false, false) => self.neither += 1,
+            (true, false) => {
+                self.only_first += 1;
+                self.lost.push(task.clone());
+            }
+            (false, true) => {
+                self.only_second += 1;
+                self.gained.push(task.clone());
+            }
+        }
+    }
+}
+
+/// One arm in both runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct ArmDiff {
+    arm: Arc<str>,
+    /// What each run's own table says of it; none where the run has no such row.
+    verdicts: [Option<String>; 2],
+    endpoints: Vec<EndpointDiff>,
 }
 
 #[derive(Debug, Serialize)]
@@ -48,6 +87,16 @@ struct Document {
 struct Side {
     record: Record,
     certificate: Option<Certificate>,
+    planned: Planned,
+    /// Arms of the result suite, which has an endpoint of its own.
+    result_arms: Vec<String>,
+}
+
+impl Side {
+    /// What the run's own table says of an arm.
+    fn verdict(&self, arm: &str) -> Option<String> {
+        verdict_word(self.certificate.as_ref()?, self.planned, arm)
+    }
 }
 
 /// Runs the command.
@@ -62,7 +111,7 @@ pub(in crate::cli) fn run(args: &DiffArgs, output: &mut Output) -> Result<u8, Fa
     if output.json {
         output.document(&document)?;
     } else {
-        print(&document, output)?;
+        print(&document, args, output)?;
     }
     Ok(exit::OK)
 }
@@ -74,7 +123,9 @@ fn side(folder: &std::path::Path) -> Result<Side, Failure> {
         return Err(Failure::usage(why));
     }
     let certificate = record.certificate().ok().and_then(|bytes| Certificate::parse(&bytes).ok());
-    Ok(Side { record, certificate })
+    let protocol = protocol(&record)?;
+    let result_arms = plan::result_arms(&protocol).map(str::to_owned).collect();
+    Ok(Side { record, certificate, planned: Planned::of(&protocol), result_arms })
 }
 
 fn differs(first: &Side, second: &Side) -> Vec<[String; 3]> {
@@ -116,11 +167,11 @@ fn differs(first: &Side, second: &Side) -> Vec<[String; 3]> {
 
 fn arms(first: &Side, second: &Side) -> Result<Vec<ArmDiff>, Failure> {
     let input = |error| Failure::new(exit::INPUT, error);
-    let mut seen: BTreeMap<(TaskId, Arc<str>), bool> = BTreeMap::new();
+    let mut seen: BTreeMap<(TaskId, Arc<str>), Score> = BTreeMap::new();
     for line in first.record.episodes(Tail::Report).map_err(input)? {
         let line = line.map_err(input)?;
         if let Some(score) = line.score() {
-            seen.insert((line.task, line.arm), score.arguments);
+            seen.insert((line.task, line.arm), score);
         }
     }
     let mut by_arm: BTreeMap<Arc<str>, ArmDiff> = BTreeMap::new();
@@ -131,37 +182,22 @@ fn arms(first: &Side, second: &Side) -> Result<Vec<ArmDiff>, Failure> {
         let Some(&before) = seen.get(&key) else { continue };
         let (task, arm) = key;
         let diff = by_arm.entry(Arc::clone(&arm)).or_insert_with(|| ArmDiff {
-            status: [status(first, &arm), status(second, &arm)],
+            verdicts: [first.verdict(&arm), second.verdict(&arm)],
+            endpoints: endpoints(second, &arm).iter().copied().map(EndpointDiff::new).collect(),
             arm,
-            tasks: 0,
-            both: 0,
-            only_first: 0,
-            only_second: 0,
-            neither: 0,
-            lost: Vec::new(),
-            gained: Vec::new(),
         });
-        diff.tasks += 1;
-        let (count, named) = match (before, score.arguments) {
-            (true, true) => (&mut diff.both, None),
-            (true, false) => (&mut diff.only_first, Some(&mut diff.lost)),
-            (false, true) => (&mut diff.only_second, Some(&mut diff.gained)),
-            (false, false) => (&mut diff.neither, None),
-        };
-        *count += 1;
-        if let Some(named) = named.filter(|named| named.len() < NAMED) {
-            named.push(task);
-        }
+        diff.endpoints.iter_mut().for_each(|endpoint| endpoint.count(&task, before, score));
     }
     // In the order of the second run's arms.
     Ok(second.record.manifest().arms.iter().filter_map(|arm| by_arm.remove(arm.as_str())).collect())
 }
 
-fn status(side: &Side, arm: &str) -> Option<Status> {
-    side.certificate.as_ref()?.levels.iter().find(|level| &*level.arm == arm).map(|level| level.status)
+fn endpoints(side: &Side, arm: &str) -> &'static [Endpoint] {
+    let results = side.result_arms.iter().any(|one| one == arm);
+    if results { &[Endpoint::Answer] } else { &[Endpoint::Selection, Endpoint::Arguments] }
 }
 
-fn print(document: &Document, output: &mut Output) -> Result<(), Failure> {
+fn print(document: &Document, args: &DiffArgs, output: &mut Output) -> Result<(), Failure> {
     let out = &mut output.product();
     let [first, second] = &document.runs;
     writeln!(out, "first {first}, second {second}")?;
@@ -172,33 +208,60 @@ fn print(document: &Document, output: &mut Output) -> Result<(), Failure> {
         writeln!(out, "no arm ran a task in both")?;
         return Ok(());
     }
-    writeln!(
-        out,
-        "\n{:<14} {:>7} {:>8} {:>11} {:>12} {:>8}  {:<14} {:<14}",
-        "arm", "tasks", "both", "first only", "second only", "neither", "first", "second"
-    )?;
-    for arm in &document.arms {
-        let word = |status: Option<Status>| status.map_or("-", Status::word);
-        writeln!(
-            out,
-            "{:<14} {:>7} {:>8} {:>11} {:>12} {:>8}  {:<14} {:<14}",
-            arm.arm,
-            arm.tasks,
-            arm.both,
-            arm.only_first,
-            arm.only_second,
-            arm.neither,
-            word(arm.status[0]),
-            word(arm.status[1])
-        )?;
+    let dash = |word: &Option<String>| word.clone().unwrap_or_else(|| "–".to_owned());
+    let verdicts = document.arms.iter().map(|arm| {
+        let [before, after] = &arm.verdicts;
+        vec![arm.arm.to_string(), dash(before), dash(after)]
+    });
+    writeln!(out)?;
+    output.table(&grid::render(&[word("arm"), word("first"), word("second")], &verdicts.collect::<Vec<_>>()))?;
+    let each = || document.arms.iter().flat_map(|arm| arm.endpoints.iter().map(move |endpoint| (&arm.arm, endpoint)));
+    let counts = each().map(|(arm, seen)| {
+        let numbers = [seen.tasks, seen.both, seen.only_first, seen.only_second, seen.neither];
+        let names = [arm.to_string(), seen.endpoint.name().to_owned()];
+        names.into_iter().chain(numbers.map(|number| number.to_string())).collect::<Vec<String>>()
+    });
+    let heads = [
+        word("arm"),
+        word("endpoint"),
+        number("tasks"),
+        number("right in both"),
+        number("first only"),
+        number("second only"),
+        number("neither"),
+    ];
+    let out = &mut output.product();
+    writeln!(out)?;
+    write!(out, "{}", grid::render(&heads, &counts.collect::<Vec<_>>()))?;
+    let mut example = None;
+    for (arm, seen) in each() {
+        for (what, tasks) in [("lost", &seen.lost), ("gained", &seen.gained)] {
+            if let Some(task) = tasks.first() {
+                example.get_or_insert((task, arm));
+                writeln!(out, "{}", changed(arm, seen.endpoint, what, tasks))?;
+            }
+        }
     }
-    for arm in document.arms.iter().filter(|arm| !arm.lost.is_empty() || !arm.gained.is_empty()) {
-        let list = |tasks: &[TaskId]| tasks.iter().map(|task| task.0.as_str()).collect::<Vec<_>>().join(" ");
-        writeln!(out, "{}: lost {}; gained {}", arm.arm, list(&arm.lost), list(&arm.gained))?;
+    if let Some((task, arm)) = example {
+        let folder = elsewhere(&args.out);
+        writeln!(out, "what a model saw and did: bench show {} {task} --arm {arm}{folder}", args.second)?;
+        writeln!(out, "every task that changed: --json")?;
     }
     writeln!(
         out,
         "two runs of one model differ by chance too: compare with raw-again before reading anything into it"
     )?;
     Ok(())
+}
+
+/// The tasks of one kind of change, the first few by name: `L1 arguments: lost 7: t1 t2 t3 …`.
+fn changed(arm: &str, endpoint: Endpoint, what: &str, tasks: &[TaskId]) -> String {
+    let mut line = format!("{arm} {endpoint}: {what} {}:", tasks.len());
+    for task in tasks.iter().take(NAMED) {
+        line = format!("{line} {task}");
+    }
+    if tasks.len() > NAMED {
+        line.push_str(" …");
+    }
+    line
 }

@@ -5,6 +5,7 @@ pub(super) mod bundle;
 pub(super) mod ci;
 pub(super) mod diff;
 pub(super) mod key;
+mod listing;
 pub(super) mod record;
 pub(super) mod rescore;
 pub(super) mod shell;

@@ -5,7 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bench_results::record::MANIFEST;
+use bench_protocol::spec::Protocol;
+use bench_results::record::{MANIFEST, Record};
 
 use super::args::RecordArgs;
 use crate::{
@@ -74,6 +75,13 @@ pub(in crate::cli) fn find(text: &str, out: &Path) -> Result<Found, Failure> {
             }
         }
     }
+}
+
+/// The protocol that a record ran under.
+pub(in crate::cli) fn protocol(record: &Record) -> Result<Protocol, Failure> {
+    let bytes = record.input("protocol.toml").map_err(|error| Failure::new(exit::INPUT, error))?;
+    let text = String::from_utf8(bytes).map_err(|error| Failure::new(exit::INPUT, error))?;
+    Ok(Protocol::parse(&text, "protocol.toml")?)
 }
 
 /// Names of the records in a folder, in order; a folder that is not there has none.

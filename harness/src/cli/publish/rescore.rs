@@ -3,7 +3,7 @@
 use bench_results::{
     certificate::Certificate,
     record::{Deviation, Record},
-    table,
+    table::{self, Planned, status_word},
 };
 use serde_json::json;
 
@@ -53,16 +53,21 @@ pub(in crate::cli) fn run(args: &RescoreArgs, inputs: &Inputs, output: &mut Outp
     )?;
     writeln!(out, "episodes whose score changed: {}", rescored.changed)?;
     writeln!(out)?;
-    output.table(&table::table(&rescored.certificate))?;
+    let planned = Planned::of(&inputs.protocol);
+    output.table(&table::table(&rescored.certificate, planned))?;
     let out = &mut output.product();
     writeln!(out)?;
-    for sentence in table::sentences(&rescored.certificate) {
+    for sentence in table::sentences(&rescored.certificate, planned) {
         writeln!(out, "post hoc: {sentence}")?;
     }
     for level in &rescored.certificate.levels {
-        let before = recorded.as_ref().and_then(|old| old.levels.iter().find(|one| one.arm == level.arm));
-        if let Some(before) = before.filter(|before| before.status != level.status) {
-            writeln!(out, "changed: {} was {}, would be {}", level.arm, before.status, level.status)?;
+        let before = recorded.as_ref().and_then(|old| {
+            let before = old.levels.iter().find(|one| one.arm == level.arm)?;
+            Some((before.status, old.weight()))
+        });
+        if let Some((status, weight)) = before.filter(|(status, _)| *status != level.status) {
+            let now = status_word(level.status, rescored.certificate.weight());
+            writeln!(out, "changed: {} was {}; now: {now}", level.arm, status_word(status, weight))?;
         }
     }
     Ok(exit::OK)

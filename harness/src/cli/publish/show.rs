@@ -1,10 +1,13 @@
-//! `bench show`: one task of a record, as each model saw it and what it did.
+//! `bench show`: one task of a record, as each model saw it and what it did. Without a task: which there are to look at.
 
 use anyhow::Context as _;
 use bench_results::record::Record;
 use serde_json::{Value, json};
 
-use super::args::ShowArgs;
+use super::{
+    args::{ShowArgs, elsewhere},
+    listing::{self, nearest},
+};
 use crate::{
     cli::{failure::Failure, output::Output},
     exit,
@@ -33,7 +36,8 @@ pub(in crate::cli) fn run(args: &ShowArgs, output: &mut Output) -> Result<u8, Fa
     }
     let spec = RunSpec::of_manifest(manifest);
     let prepared = Prepared::new(&inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
-    let (family, task) = pick(&prepared, &args.task)?;
+    let Some(text) = &args.task else { return listing::run(args, &record, &prepared, output) };
+    let (family, task) = pick(&prepared, text, args)?;
     if let Some(arm) = args.arm.as_deref().filter(|arm| !family.arms.iter().any(|one| one.info().id.0 == **arm)) {
         let known: Vec<&str> = family.arms.iter().map(|arm| arm.info().id.0.as_str()).collect();
         return Err(Failure::usage(format!("arm `{arm}` did not run on this task; there are {}", known.join(", "))));
@@ -62,7 +66,7 @@ pub(in crate::cli) fn run(args: &ShowArgs, output: &mut Output) -> Result<u8, Fa
 }
 
 /// The only task whose id begins so, with its family.
-fn pick<'a>(prepared: &'a Prepared, text: &str) -> Result<(&'a Family, AnyTask), Failure> {
+fn pick<'a>(prepared: &'a Prepared, text: &str, args: &ShowArgs) -> Result<(&'a Family, AnyTask), Failure> {
     let mut found = None;
     for family in &prepared.families {
         for task in (0..family.tasks.len()).filter_map(|index| family.tasks.task(index)) {
@@ -75,7 +79,12 @@ fn pick<'a>(prepared: &'a Prepared, text: &str) -> Result<(&'a Family, AnyTask),
         }
     }
     found.ok_or_else(|| {
-        Failure::usage(format!("no task of this run begins with `{text}`; `bench diff` and the report name tasks"))
+        let (run, folder) = (&args.record.run, elsewhere(&args.record.out));
+        Failure::usage(format!(
+            "no task of this run begins with `{text}`; the nearest ids are {}. `bench show {run}{folder}` lists the tasks on which \
+             an arm and its reference differ, `bench report {run} --csv{folder}` has a row for every one",
+            nearest(prepared, text).join(", ")
+        ))
     })
 }
 

@@ -22,7 +22,13 @@ impl From<SignError> for Failure {
 
 /// Runs the command.
 pub(in crate::cli) fn run(args: &SignArgs, output: &mut Output) -> Result<u8, Failure> {
-    let key = SecretKey::read(&args.key)?;
+    let Some(key) = &args.key else {
+        return Err(Failure::usage(
+            "signing takes your secret key: `bench key new` makes one, bench.key for you alone and bench.key.pub for \
+             everybody; then add --key bench.key",
+        ));
+    };
+    let key = SecretKey::read(key)?;
     let found = args.record.find()?;
     if found.is_bundle() {
         return Err(Failure::usage("a bundle is not changed: unpack it, sign the folder, and bundle that"));

@@ -1,10 +1,12 @@
 //! `bench verdict`: the default rule over runs that verify, and every run that the ledger knows.
 
-use bench_protocol::spec::Protocol;
 use bench_results::{certificate::Certificate, record::Record};
 use serde::Serialize;
 
-use super::{args::VerdictArgs, record::find};
+use super::{
+    args::VerdictArgs,
+    record::{self, find},
+};
 use crate::{
     cli::{failure::Failure, output::Output},
     exit,
@@ -60,9 +62,7 @@ pub(in crate::cli) fn run(args: &VerdictArgs, output: &mut Output) -> Result<u8,
         let bytes = record.certificate().map_err(input)?;
         let certificate = Certificate::parse(&bytes).map_err(|error| Failure::new(exit::INPUT, error))?;
         if protocol.is_none() {
-            let text = String::from_utf8(record.input("protocol.toml").map_err(input)?)
-                .map_err(|error| Failure::new(exit::INPUT, error))?;
-            protocol = Some(Protocol::parse(&text, "protocol.toml")?);
+            protocol = Some(record::protocol(&record)?);
         }
         let run = record.manifest().id.clone();
         // With the digests of its record, to which the verification has held it.
