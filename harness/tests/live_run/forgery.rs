@@ -157,3 +157,14 @@ fn a_run_that_ended_between_its_certificate_and_its_last_entry_is_entered_by_res
     stdout(bench(honest.scratch.path()).arg("resume").arg(id), 0);
     line(&honest.verify(&honest.record, 0), "pass", "one look");
 }
+
+#[test]
+fn the_copy_of_the_ledger_may_have_no_torn_end() {
+    let honest = Honest::run();
+    let torn = honest.copy("torn");
+    let path = torn.join("inputs/ledger.jsonl");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.extend([0; 100]);
+    fs::write(&path, bytes).unwrap();
+    assert!(line(&honest.verify(&torn, 48), "FAIL", "ledger").contains("torn"));
+}

@@ -241,3 +241,14 @@ fn interrupt(child: &Child) {
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     kill_process(pid, Signal::INT).unwrap();
 }
+
+#[test]
+fn a_ceiling_that_failures_alone_have_reached_names_the_last_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = MockServer::start(&ARMS, TASKS, |_, _| Some(Fault::Cut), Duration::ZERO);
+    let mut first = bench(folder.path());
+    first.args(["--live", "--mock-server", "--base-url", &server.url(), "--arms", "L0,L2", "--tasks", "30"]);
+    let message = stderr(first.args(["--budget-usd", "0.15", "--concurrency", "1"]), 12);
+    assert!(message.contains("budget reached") && message.contains("the last one failed so: "), "{message}");
+    assert!(server.requests() > 0);
+}

@@ -189,7 +189,7 @@ fn told(report: &Report, output: &Output) {
 /// Says why a run stopped and how to go on; the exit code.
 fn stopped(stop: &Stop, manifest: &Manifest, folder: &Path) -> u8 {
     let more = match stop {
-        Stop::Meter(Refusal::Budget { .. }) => " --budget-usd N",
+        Stop::Meter(Refusal::Budget { .. }) | Stop::Wasted { .. } => " --budget-usd N",
         Stop::Meter(Refusal::Overrun(_)) | Stop::Overrun(_) | Stop::Bound { .. } => " --accept-overrun",
         _ => "",
     };
@@ -201,7 +201,7 @@ fn stopped(stop: &Stop, manifest: &Manifest, folder: &Path) -> u8 {
     ));
     match stop {
         Stop::Interrupted => exit::INTERRUPTED,
-        Stop::Meter(_) => exit::NO_VERDICT,
+        Stop::Meter(_) | Stop::Wasted { .. } => exit::NO_VERDICT,
         Stop::Provider(_)
         | Stop::Surprise(_)
         | Stop::Bound { .. }

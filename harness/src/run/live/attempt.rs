@@ -63,6 +63,7 @@ impl Shared {
             let given_up = next == Next::Missing;
             let why = outcome.error().unwrap_or_else(|| "the response cannot be used".to_owned());
             let again = if let Next::Again(wait) = next { Some(wait) } else { None };
+            self.breaker.noted(&why);
             self.tell(Event::Failed { draw: draw.clone(), why: why.clone(), again });
             if !matches!(outcome, Outcome::Reply(_))
                 && let Some(failures) = self.breaker.failed(&outcome, &draw.arm, given_up, Instant::now())
@@ -150,7 +151,10 @@ impl Shared {
                     }
                 }
                 Err(error) => {
-                    self.brake.pull(error.into());
+                    self.brake.pull(match (error.into(), self.breaker.last_failure()) {
+                        (Stop::Meter(refusal @ Refusal::Budget { .. }), Some(last)) => Stop::Wasted { refusal, last },
+                        (stop, _) => stop,
+                    });
                     return None;
                 }
             }

@@ -31,11 +31,13 @@ struct Row {
     /// Since the last answer: requests that were refused for what they are, and the arms that they were of.
     refusals: u32,
     refused: BTreeSet<Arc<str>>,
+    /// Since the last answer: why a request failed, the last one that did.
+    last: Option<String>,
 }
 
 impl Row {
     fn new(answered: Instant) -> Self {
-        Self { answered, failures: 0, given_up: 0, refusals: 0, refused: BTreeSet::new() }
+        Self { answered, failures: 0, given_up: 0, refusals: 0, refused: BTreeSet::new(), last: None }
     }
 }
 
@@ -48,6 +50,16 @@ impl Breaker {
     /// A request was answered.
     pub(super) fn answered(&self, now: Instant) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Row::new(now);
+    }
+
+    /// Why a request failed.
+    pub(super) fn noted(&self, why: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).last = Some(why.to_owned());
+    }
+
+    /// Why the last request failed, where none was answered since.
+    pub(super) fn last_failure(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).last.clone()
     }
 
     /// Counts an outcome that is no reply; how many there are in a row once they are too many. Being told to slow down is no

@@ -19,6 +19,14 @@ pub enum Stop {
     /// The ceiling, or another limit of the meter.
     #[error(transparent)]
     Meter(Refusal),
+    /// The ceiling, and what led up to it were failures: more money would buy more of them.
+    #[error("{refusal}, once requests are answered again: the last one failed so: {last}")]
+    Wasted {
+        /// What the meter said.
+        refusal: Refusal,
+        /// The last failure.
+        last: String,
+    },
     /// The provider will refuse every further request, or asks for a wait that is none.
     #[error("the provider serves this run no longer: {0}")]
     Provider(String),
