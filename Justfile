@@ -39,8 +39,8 @@ peers tasks="200":
     @command -v python3 >/dev/null && command -v npm >/dev/null || { echo "python3 or npm is missing: the compressors are Python and Node packages" >&2; exit 31; }
     cargo build --release
     scripts/install-peers
-    target/release/bench compare --arms-file peers/arms.toml --mock oracle --tasks {{tasks}}
-    target/release/bench compare --arms-file peers/arms.toml --mock lexical --tasks {{tasks}}
+    target/release/bench compare --arms all --arms-file peers/arms.toml --mock oracle --tasks {{tasks}}
+    target/release/bench compare --arms all --arms-file peers/arms.toml --mock lexical --tasks {{tasks}}
 
 # Captures the eight reference servers again and compares the bytes (docs/own-servers.md); needs npm, pip and their registries.
 capture-check:
