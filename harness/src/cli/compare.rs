@@ -70,7 +70,7 @@ pub(super) fn run(
     if external > 0 {
         output.talk(&format!("compressors to start: {external}"));
     }
-    let field = Field::gather(&inputs.protocol, &registry, &inputs.catalogs, choice)?;
+    let field = Field::gather(&inputs.protocol, &registry, &inputs.catalogs, &choice)?;
     let is_down = |arm: &String| field.not_started.iter().any(|down| down.arm == *arm);
     if let Some(arm) = args.require.as_ref().filter(|arm| !is_down(arm)) {
         let Some(own) = field.arms.iter().find(|own| own.info().id.0 == *arm) else {

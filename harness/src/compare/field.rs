@@ -131,7 +131,7 @@ impl Field {
         protocol: &Protocol,
         registry: &Registry,
         catalogs: &Arc<Catalogs>,
-        choice: Choice,
+        choice: &Choice,
     ) -> Result<Self, FieldError> {
         let reference = &protocol.arms.reference;
         let all: Vec<String> = registry.known().into_iter().map(|info| info.id.0).collect();

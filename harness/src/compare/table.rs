@@ -123,12 +123,8 @@ fn fitted(heads: &[(Head, &'static str)], mut rows: Vec<Vec<String>>) -> String 
 
 /// The row of an arm that did not start: there is nothing to measure.
 fn not_started(arm: &str) -> Vec<String> {
-    let mut cells = vec![dash(); ACCURACY.len()];
-    cells[0] = arm.to_owned();
-    if let Some(verdict) = cells.last_mut() {
-        *verdict = "did not start".to_owned();
-    }
-    cells
+    let numbers = vec![dash(); ACCURACY.len() - 2];
+    [vec![arm.to_owned()], numbers, vec!["did not start".to_owned()]].concat()
 }
 
 fn accuracy(row: &ArmRow) -> Vec<String> {
