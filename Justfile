@@ -34,13 +34,18 @@ local-model *ARGS:
 publish-offline:
     cargo build --release && scripts/publish-offline.sh
 
+# Makes the published record of every built-in arm head to head again; needs Python 3.
+publish-head-to-head:
+    @command -v python3 >/dev/null || { echo "python3 is missing: it reads the list of arms" >&2; exit 31; }
+    cargo build --release && scripts/publish-head-to-head.sh
+
 # Installs the published compressors of peers/arms.toml below peers/local and compares them with raw; needs registries.
 peers tasks="200":
     @command -v python3 >/dev/null && command -v npm >/dev/null || { echo "python3 or npm is missing: the compressors are Python and Node packages" >&2; exit 31; }
     cargo build --release
     scripts/install-peers
-    target/release/bench compare --arms-file peers/arms.toml --mock oracle --tasks {{tasks}}
-    target/release/bench compare --arms-file peers/arms.toml --mock lexical --tasks {{tasks}}
+    target/release/bench compare --arms all --arms-file peers/arms.toml --mock oracle --tasks {{tasks}}
+    target/release/bench compare --arms all --arms-file peers/arms.toml --mock lexical --tasks {{tasks}}
 
 # Captures the eight reference servers again and compares the bytes (docs/own-servers.md); needs npm, pip and their registries.
 capture-check:

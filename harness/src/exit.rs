@@ -22,7 +22,7 @@ pub const SECOND_LOOK: u8 = 21;
 pub const PROVIDER: u8 = 22;
 /// Malformed input.
 pub const INPUT: u8 = 30;
-/// A runtime that is needed is missing.
+/// A runtime that is needed is missing, or a compressor did not start.
 pub const RUNTIME: u8 = 31;
 /// Verification: a file of the record is missing or malformed.
 pub const VERIFY_RECORD: u8 = 40;

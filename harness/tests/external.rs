@@ -108,3 +108,91 @@ fn who_is_not_there_is_said_with_how_to_get_it() {
     let message = stderr(bench(folder.path()).args(["compare", "--arms", "nobody"]), 2);
     assert!(message.contains("no arm is called `nobody`; there are raw, L0"), "{message}");
 }
+
+#[test]
+fn a_compressor_that_does_not_start_is_told_as_it_was_typed_and_not_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let compare = |proxy: &str, more: &[&str]| {
+        let mut bench = bench(folder.path());
+        bench.args(["compare", "--quiet", "--arms", "raw,L0", "--tasks", "20", "--proxy", proxy]).args(more);
+        bench
+    };
+    let crashes = format!("{} crash-start -- {{upstream}}", hostile().display());
+    for (proxy, cause) in [("sh no-such-script.sh {upstream}", "no-such-script.sh"), (&crashes, "exit status: 3")] {
+        let out = stdout(&mut compare(proxy, &[]), 31);
+        let row = out.lines().find(|line| line.starts_with("proxy ")).unwrap();
+        assert!(row.ends_with(" did not start") && !row.contains(|c: char| c.is_ascii_digit()), "{out}");
+        let found = out.lines().find(|line| line.starts_with("  proxy: ")).unwrap();
+        assert!(found.starts_with(&format!("  proxy: did not start: `{proxy}`: it ended (")), "{found}");
+        assert!(found.contains(cause) && !out.contains("bench-arm-"), "{found}");
+        let seen: Value = serde_json::from_str(&stdout(&mut compare(proxy, &["--json"]), 31)).unwrap();
+        assert_eq!(seen["not_started"][0]["arm"], "proxy");
+        assert!(seen["arms"].as_array().unwrap().iter().all(|row| row["arm"] != "proxy"));
+        assert_eq!(seen["exploratory_pairs"].as_array().unwrap().len(), 1, "raw against L0 alone");
+        stdout(&mut compare(proxy, &["--require", "proxy"]), 31);
+    }
+    let message = stderr(bench(folder.path()).args(["compare", "--proxy", "bin/none -- {upstream}"]), 31);
+    assert!(message.contains("arm `proxy`: bin/none is not there"), "{message}");
+}
+
+#[test]
+fn a_compressor_that_starts_for_some_servers_only_says_for_which_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!(
+        "case \"$*\" in *'--server git '*) echo 'not git' >&2; exit 7;; esac\nexec {} honest -- \"$@\"\n",
+        hostile().display()
+    );
+    fs::write(folder.path().join("some.sh"), script).unwrap();
+    let compare = |more: &[&str]| {
+        let mut bench = bench(folder.path());
+        bench.args(["compare", "--quiet", "--stateless", "--arms", "raw", "--tasks", "60"]);
+        bench.args(["--proxy", "sh some.sh {upstream}"]).args(more);
+        bench
+    };
+    let seen: Value = serde_json::from_str(&stdout(&mut compare(&["--json"]), 31)).unwrap();
+    let proxy = row(&seen, "proxy");
+    assert_eq!(proxy["external"]["not_started"][0]["servers"], serde_json::json!(["git"]));
+    assert_eq!((&proxy["external"]["given_up"], &proxy["arm_faults"]), (&Value::Null, &Value::from(0)));
+    let losses: Vec<&str> =
+        proxy["losses"].as_array().unwrap().iter().filter_map(|loss| loss["tool"].as_str()).collect();
+    assert!(!losses.is_empty() && losses.iter().all(|tool| tool.starts_with("git/")), "{losses:?}");
+    let out = stdout(&mut compare(&[]), 31);
+    let said = "  proxy: did not start for git: `sh some.sh {upstream}`: it ended (exit status: 7)";
+    assert!(out.contains(said) && out.contains("not git"), "{out}");
+}
+
+#[test]
+fn beside_a_compressor_stand_raw_and_the_levels_unless_somebody_chooses() {
+    let proxy = format!("{} honest -- {{upstream}}", hostile().display());
+    let folder = tempfile::tempdir().unwrap();
+    let arms = format!(
+        "[[arm]]\nname = \"filed\"\ncommand = [{:?}, \"honest\", \"--\", \"{{upstream}}\"]\nstateless = true\n",
+        hostile()
+    );
+    fs::write(folder.path().join("arms.toml"), arms).unwrap();
+    let file = folder.path().join("arms.toml");
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let seen = compare(&[arguments, &["--tasks", "20"]].concat());
+        seen["arms"].as_array().unwrap().iter().filter_map(|row| row["arm"].as_str().map(str::to_owned)).collect()
+    };
+    assert_eq!(names(&["--proxy", &proxy, "--stateless"]), ["raw", "L0", "L1", "L2", "L3", "proxy"]);
+    assert_eq!(names(&["--arms-file", file.to_str().unwrap()]), ["raw", "L0", "L1", "L2", "L3", "filed"]);
+    let all = names(&["--arms", "all", "--arms-file", file.to_str().unwrap()]);
+    assert!(all.len() > 20 && all.contains(&"hierarchical".to_owned()), "{all:?}");
+    assert_eq!(all.last().unwrap(), "filed");
+    let help = stdout(bench(folder.path()).args(["compare", "--help"]), 0);
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("20 at least") && help.contains("By default L0 to L3"), "{help}");
+}
+
+#[test]
+fn names_are_whole_where_shorter_heads_make_room_and_every_column_is_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let arms = "raw,L0,profile-core-static-reimpl,atlassian-medium-reimpl";
+    let out = stdout(bench(folder.path()).args(["compare", "--quiet", "--arms", arms, "--tasks", "40"]), 0);
+    assert!(!out.contains('…'), "{out}");
+    assert!(out.lines().all(|line| line.starts_with("  ") || line.chars().count() <= 100), "{out}");
+    for explained in ["loss/gain (-/+): of ", "p Holm: ", "faults (flt): "] {
+        assert!(out.contains(explained), "{explained}: {out}");
+    }
+}

@@ -515,7 +515,8 @@ pub struct CompareArgs {
     /// File of `[[arm]]` entries. May be given several times.
     #[arg(long, value_name = "FILE")]
     pub arms_file: Vec<PathBuf>,
-    /// Only these arms (raw always takes part); by default all but controls.
+    /// Only these built-in arms and those of --arms-file (raw and those of --proxy always take part). By default L0 to L3
+    /// and the compressors of --proxy and --arms-file; without a compressor, or as `all`, all that are no control.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub arms: Vec<String>,
     /// A program that turns texts into vectors, for the arms that need one: see `scripts/embedder.py`.
@@ -524,7 +525,7 @@ pub struct CompareArgs {
     /// Behaviour of the scripted model.
     #[arg(long, value_name = "BEHAVIOUR", default_value = "oracle")]
     pub mock: Behaviour,
-    /// Only the first N tasks.
+    /// Only the first N tasks, 20 at least; by default as many as a run has.
     #[arg(long, value_name = "N")]
     pub tasks: Option<u64>,
     /// Threads; accuracy and cost do not depend on it.
@@ -537,7 +538,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "S")]
     pub call_timeout: Option<NonZeroU64>,
     /// Exit with what a live run with these counts would say of this arm: 0 certified, 10 failed, 11 inconclusive, 12 no
-    /// verdict.
+    /// verdict; 31 where a compressor did not start, required or not.
     #[arg(long, value_name = "ARM")]
     pub require: Option<String>,
 }

@@ -66,13 +66,13 @@ pub(super) fn run(
         None => registry,
     };
     let choice = choice(args, global)?;
-    let is_chosen = |entry: &&Entry| choice.names.is_empty() || choice.names.contains(&entry.name);
-    let external = choice.entries.iter().filter(is_chosen).count();
+    let external = choice.entries.iter().filter(|entry| choice.takes(entry)).count();
     if external > 0 {
         output.talk(&format!("compressors to start: {external}"));
     }
-    let field = Field::gather(&inputs.protocol, &registry, &inputs.catalogs, choice)?;
-    if let Some(arm) = &args.require {
+    let field = Field::gather(&inputs.protocol, &registry, &inputs.catalogs, &choice)?;
+    let is_down = |arm: &String| field.not_started.iter().any(|down| down.arm == *arm);
+    if let Some(arm) = args.require.as_ref().filter(|arm| !is_down(arm)) {
         let Some(own) = field.arms.iter().find(|own| own.info().id.0 == *arm) else {
             return Err(Failure::usage(format!("--require {arm}: that arm is not part of this comparison")));
         };
@@ -110,9 +110,6 @@ fn choice(args: &CompareArgs, global: &GlobalArgs) -> Result<Choice, Failure> {
         if place > 0 {
             entry.name = format!("proxy-{}", place + 1);
         }
-        if !choice.names.is_empty() {
-            choice.names.push(entry.name.clone());
-        }
         choice.entries.push(entry);
     }
     choice.catalogs = global.catalogs.as_ref().map(|folder| folder.canonicalize()).transpose()?;
@@ -129,6 +126,9 @@ fn limits(args: &CompareArgs) -> Limits {
 }
 
 fn code(args: &CompareArgs, comparison: &Comparison) -> u8 {
+    if !comparison.all_started() {
+        return exit::RUNTIME;
+    }
     let Some(required) = &args.require else { return exit::OK };
     let row = comparison.arms.iter().find(|row| row.arm == *required);
     exit::of_status(row.and_then(|row| Some(row.test.as_ref()?.status)))

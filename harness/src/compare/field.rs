@@ -15,10 +15,14 @@ use crate::{
 /// Arms of a family that the analysis tells apart by one bit each.
 const MAX_ARMS: usize = 64;
 
-/// Which arms are asked for.
+/// Stands for all built-in arms that are no control.
+const ALL: &str = "all";
+
+/// Which arms are asked for. The reference always takes part, and so does a compressor of a command line.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
-    /// Arms by name; empty for all.
+    /// Arms by name, `all` for all built-in ones that are no control. Empty: the levels beside compressors from outside,
+    /// all where there are none of those.
     pub names: Vec<String>,
     /// Compressors that may take part.
     pub entries: Vec<Entry>,
@@ -28,14 +32,42 @@ pub struct Choice {
     pub limits: Limits,
 }
 
+impl Choice {
+    /// Whether this compressor takes part.
+    pub fn takes(&self, entry: &Entry) -> bool {
+        self.names.is_empty() || self.names.iter().any(|name| name == ALL) || self.names_it(entry)
+    }
+
+    /// Whether this very compressor was asked for, so that it has to be there.
+    fn names_it(&self, entry: &Entry) -> bool {
+        entry.typed.is_some() || self.names.contains(&entry.name)
+    }
+
+    /// The built-in arms that take part, in the order of the registry.
+    fn inside(&self, protocol: &Protocol, registry: &Registry) -> Vec<String> {
+        if self.names.is_empty() && !self.entries.is_empty() {
+            return protocol.arms.levels.clone();
+        }
+        let standard = built_in(protocol, registry);
+        if self.names.is_empty() {
+            return standard;
+        }
+        let all = self.names.iter().any(|name| name == ALL);
+        let known = registry.known().into_iter().map(|info| info.id.0);
+        known.filter(|id| self.names.contains(id) || (all && standard.contains(id))).collect()
+    }
+}
+
 /// The arms of a comparison, the reference first.
 pub struct Field {
     /// All of them.
     pub arms: Vec<Arc<dyn Arm>>,
     /// Those from outside.
     pub externals: Vec<Arc<ExternalArm>>,
-    /// Those that could not take part, and why.
+    /// Those that are not installed and that nobody named, and how to get them.
     pub absent: Vec<Absent>,
+    /// Those that no process of came up, and why: there is nothing to measure.
+    pub not_started: Vec<Absent>,
 }
 
 /// An arm that could not take part.
@@ -91,7 +123,7 @@ pub fn built_in(protocol: &Protocol, registry: &Registry) -> Vec<String> {
 
 impl Field {
     /// Builds and starts the arms of a choice. A compressor that nobody named and that is not installed is absent; one that
-    /// was named must be there.
+    /// was named must be there. One that is there and does not start takes no part either, and is told apart.
     ///
     /// # Errors
     /// An unknown name, a named compressor that is not installed, too many arms.
@@ -99,35 +131,38 @@ impl Field {
         protocol: &Protocol,
         registry: &Registry,
         catalogs: &Arc<Catalogs>,
-        choice: Choice,
+        choice: &Choice,
     ) -> Result<Self, FieldError> {
         let reference = &protocol.arms.reference;
-        let standard = built_in(protocol, registry);
         let all: Vec<String> = registry.known().into_iter().map(|info| info.id.0).collect();
         let outside: Vec<String> = choice.entries.iter().map(|entry| entry.name.clone()).collect();
         if let Some(name) = outside.iter().find(|name| all.contains(name)) {
             return Err(FieldError::Twice { name: name.clone() });
         }
-        if let Some(name) = choice.names.iter().find(|name| !all.contains(name) && !outside.contains(name)) {
-            let known = [all, outside].concat().join(", ");
+        if let Some(name) =
+            choice.names.iter().find(|name| *name != ALL && !all.contains(name) && !outside.contains(name))
+        {
+            let known = [all, outside, vec![ALL.to_owned()]].concat().join(", ");
             return Err(FieldError::Unknown { name: name.clone(), known });
         }
-        let is_chosen = |name: &String| choice.names.is_empty() || choice.names.contains(name);
-        let inside = if choice.names.is_empty() { standard } else { all };
         let mut arms = vec![registry.build(reference)?];
-        for name in inside.iter().filter(|name| *name != reference && is_chosen(name)) {
+        for name in choice.inside(protocol, registry).iter().filter(|name| *name != reference) {
             arms.push(registry.build(name)?);
         }
         let upstream = Arc::new(Upstream {
             program: std::env::current_exe().map_err(ExternalError::OwnProgram)?,
-            catalogs: choice.catalogs,
+            catalogs: choice.catalogs.clone(),
         });
-        let (mut externals, mut absent) = (Vec::new(), Vec::new());
-        for entry in choice.entries.into_iter().filter(|entry| is_chosen(&entry.name)) {
-            let name = entry.name.clone();
-            match ExternalArm::start(entry, catalogs, &upstream, &choice.limits) {
-                Ok(arm) => externals.push(Arc::new(arm)),
-                Err(error) if choice.names.is_empty() => absent.push(Absent { arm: name, why: error.to_string() }),
+        let (mut externals, mut absent, mut not_started) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in choice.entries.iter().filter(|entry| choice.takes(entry)) {
+            let arm = entry.name.clone();
+            match ExternalArm::start(entry.clone(), catalogs, &upstream, &choice.limits) {
+                Ok(started) if started.never_started() => {
+                    let why = started.not_started().first().map_or_else(String::new, |first| first.why(entry));
+                    not_started.push(Absent { arm, why });
+                }
+                Ok(started) => externals.push(Arc::new(started)),
+                Err(error) if !choice.names_it(entry) => absent.push(Absent { arm, why: error.to_string() }),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -135,6 +170,6 @@ impl Field {
         if arms.len() > MAX_ARMS {
             return Err(FieldError::TooMany { found: arms.len() });
         }
-        Ok(Self { arms, externals, absent })
+        Ok(Self { arms, externals, absent, not_started })
     }
 }

@@ -14,7 +14,7 @@ mod table;
 pub use self::{
     cost::{Dollars, Estimated, Solved},
     field::{Absent, Choice, Field, FieldError, built_in},
-    rows::{Against, ArmRow, Comparison, ExternalRow, Pair, Point, Share, Test, ToolLoss},
+    rows::{Against, ArmRow, Comparison, Down, ExternalRow, Pair, Point, Share, Test, ToolLoss},
     run::{CompareSpec, compare},
     table::{SCRIPTED, text},
 };

@@ -38,8 +38,18 @@ pub struct Comparison {
     pub pareto: Vec<Point>,
     /// Ranked arm against ranked arm. Exploratory.
     pub exploratory_pairs: Vec<Pair>,
-    /// Arms that could not take part.
+    /// Arms that are not installed.
     pub absent: Vec<Absent>,
+    /// Arms that did not start: nothing was measured.
+    pub not_started: Vec<Absent>,
+}
+
+impl Comparison {
+    /// Whether every compressor that is there came up for every server.
+    pub fn all_started(&self) -> bool {
+        let came_up = |row: &ArmRow| row.external.as_ref().is_none_or(|external| external.not_started.is_empty());
+        self.not_started.is_empty() && self.arms.iter().all(came_up)
+    }
 }
 
 /// A share of tasks.
@@ -159,8 +169,19 @@ pub struct ExternalRow {
     pub findings: BTreeMap<&'static str, Finding>,
     /// Why it was given up.
     pub given_up: Option<String>,
+    /// Servers that it did not come up for, whose tools no task could reach.
+    pub not_started: Vec<Down>,
     /// What its author would want to be read beside its numbers.
     pub note: Option<String>,
+}
+
+/// Servers that a compressor did not come up for, of one cause.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Down {
+    /// The servers, in catalog order.
+    pub servers: Vec<Arc<str>>,
+    /// Why.
+    pub why: String,
 }
 
 /// A place in the Pareto view.

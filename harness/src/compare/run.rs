@@ -23,7 +23,7 @@ use super::{
     cost::{Resampling, dollars},
     field::Field,
     observe::{Observer, Sums},
-    rows::{self, Against, ArmRow, Comparison, ExternalRow, Share, Test, ToolLoss},
+    rows::{self, Against, ArmRow, Comparison, Down, ExternalRow, Share, Test, ToolLoss},
     table::SCRIPTED,
 };
 use crate::{
@@ -125,6 +125,7 @@ pub fn compare(
         pareto: rows::pareto(&arms),
         exploratory_pairs: rows::pairs(&ranked(&arms, &observer.right))?,
         absent: field.absent.clone(),
+        not_started: field.not_started.clone(),
         arms,
     }))
 }
@@ -267,9 +268,23 @@ fn row(
             timing: arm.timing(),
             findings: arm.findings(),
             given_up: arm.given_up().map(|fault| fault.to_string()),
+            not_started: down(arm),
             note: arm.entry().note.clone(),
         }),
     }
+}
+
+/// The servers that it did not come up for, by cause.
+fn down(arm: &ExternalArm) -> Vec<Down> {
+    let mut causes: Vec<Down> = Vec::new();
+    for not_started in arm.not_started() {
+        let (why, server) = (not_started.why(arm.entry()), not_started.server.iter().cloned());
+        match causes.iter_mut().find(|cause| cause.why == why) {
+            Some(cause) => cause.servers.extend(server),
+            None => causes.push(Down { servers: server.collect(), why }),
+        }
+    }
+    causes
 }
 
 /// As the verdict has it: what the arm has no outcome of counts at worst.
@@ -318,7 +333,7 @@ mod tests {
         let registry = Registry::new(&context()).unwrap();
         let ids = ["raw", "L0", "stacklok-fts-reimpl", "uimcp-reimpl", "toolsearch-bm25-reimpl"];
         let arms = ids.iter().map(|id| registry.build(id).unwrap()).collect();
-        let spec = products(&Field { arms, externals: Vec::new(), absent: Vec::new() });
+        let spec = products(&Field { arms, externals: Vec::new(), absent: Vec::new(), not_started: Vec::new() });
         let roles: Vec<Role> = spec.arms.iter().map(|arm| arm.role).collect();
         assert_eq!(roles, [Role::Reference, Role::Level, Role::Shown, Role::Shown, Role::Level]);
         assert!(spec.arms[1..].iter().all(|arm| arm.baseline.as_deref() == Some("raw")));

@@ -6,7 +6,7 @@ use bench_results::{
     record::Weight,
     table::{
         cell::{clipped, dash, signed, status_word},
-        grid::{Head, number, render, word},
+        grid::{Head, number, render, width, word},
     },
 };
 
@@ -21,34 +21,38 @@ const LOSSES: usize = 4;
 const PAIRS: usize = 12;
 /// Adjusted p below which a pair is printed.
 const PAIR_LEVEL: f64 = 0.05;
-/// Longest name of an arm that a row prints whole.
+/// Letters of a name that are always printed.
 const NAME: usize = 22;
+/// Columns that a table takes at most.
+const WIDTH: usize = 100;
 
-const ACCURACY: &[Head] = &[
-    word("arm"),
-    number("sel %"),
-    number("args %"),
-    number("difference, CI"),
-    number("loss/gain"),
-    number("p Holm"),
-    number("faults"),
-    word("verdict"),
+/// Heads, each with a shorter one for tables that would be too wide.
+const ACCURACY: &[(Head, &str)] = &[
+    (word("arm"), "arm"),
+    (number("sel %"), "sel"),
+    (number("args %"), "args"),
+    (number("difference, CI"), "difference, CI"),
+    (number("loss/gain"), "-/+"),
+    (number("p Holm"), "p"),
+    (number("faults"), "flt"),
+    (word("verdict"), "verdict"),
 ];
 
-const COST: &[Head] = &[
-    word("arm"),
-    number("start"),
-    number("decide"),
-    number("trips"),
-    number("bad/k"),
-    number("$/k"),
-    number("x raw, CI"),
-    number("warm $/k"),
-    number("$/k solved"),
-    number("ms"),
+const COST: &[(Head, &str)] = &[
+    (word("arm"), "arm"),
+    (number("start"), "start"),
+    (number("decide"), "decide"),
+    (number("trips"), "trips"),
+    (number("bad/k"), "bad"),
+    (number("$/k"), "$/k"),
+    (number("x raw, CI"), "x raw, CI"),
+    (number("warm $/k"), "warm"),
+    (number("$/k solved"), "solved"),
+    (number("ms"), "ms"),
 ];
 
-const PARETO: &[Head] = &[word("arm"), number("$/k"), number("args %"), word("beaten by")];
+const PARETO: &[(Head, &str)] =
+    &[(word("arm"), "arm"), (number("$/k"), "$/k"), (number("args %"), "args"), (word("beaten by"), "beaten by")];
 
 /// All of it.
 pub fn text(comparison: &Comparison) -> String {
@@ -62,12 +66,20 @@ pub fn text(comparison: &Comparison) -> String {
     }
     out.push('\n');
     let rows = |row: fn(&ArmRow) -> Vec<String>| comparison.arms.iter().map(row).collect::<Vec<_>>();
-    out.push_str(&render(ACCURACY, &rows(accuracy)));
-    out.push('\n');
-    out.push_str(&render(COST, &rows(cost)));
+    let mut accuracy = rows(accuracy);
+    accuracy.extend(comparison.not_started.iter().map(|absent| not_started(&absent.arm)));
+    out.push_str(&fitted(ACCURACY, accuracy));
     let _ = writeln!(
         out,
-        "shown: measured and not tested, without a place in a ranking; why stands under Found.\n\
+        "loss/gain (-/+): of {} pairs, those that only raw and those that only the arm had right;\n\
+         p Holm: of the test against raw, corrected for all that are tested; faults (flt): episodes\n\
+         that the arm itself ended; shown: measured and not tested, why stands under Found.\n",
+        comparison.tasks
+    );
+    out.push_str(&fitted(COST, rows(cost)));
+    let _ = writeln!(
+        out,
+        "\
          start: o200k tokens shown with the first request; decide: tokens of the deciding request;\n\
          bad/k: invalid upstream calls per 1,000 tasks; $/k: dollars per 1,000 tasks, nothing cached,\n\
          at the prices of {} ({}); four bytes are a token;\n\
@@ -79,26 +91,45 @@ pub fn text(comparison: &Comparison) -> String {
         .iter()
         .map(|point| {
             vec![
-                clipped(&point.arm, NAME),
+                point.arm.clone(),
                 format!("{:.2}", point.dollars),
                 format!("{:.1}", point.arguments_percent),
-                point.beaten_by.as_deref().map_or_else(|| "nobody: on the front".to_owned(), |arm| clipped(arm, NAME)),
+                point.beaten_by.clone().unwrap_or_else(|| "nobody: on the front".to_owned()),
             ]
         })
         .collect();
-    let _ = write!(out, "\nAccuracy against dollars, ranked arms, cheapest first:\n{}", render(PARETO, &points));
+    let _ = write!(out, "\nAccuracy against dollars, ranked arms, cheapest first:\n{}", fitted(PARETO, points));
     losses(comparison, &mut out);
     pairs(comparison, &mut out);
     findings(comparison, &mut out);
     out
 }
 
+/// A table that gives way where it would be too wide: first the heads, then the longest names.
+fn fitted(heads: &[(Head, &'static str)], mut rows: Vec<Vec<String>>) -> String {
+    let is_wide = |heads: &[Head], rows: &[Vec<String>]| width(heads, rows).saturating_sub(WIDTH);
+    let mut shown: Vec<Head> = heads.iter().map(|(head, _)| *head).collect();
+    if is_wide(&shown, &rows) > 0 {
+        shown = heads.iter().map(|(head, short)| Head { text: short, ..*head }).collect();
+    }
+    for column in (0..shown.len()).filter(|column| !shown[*column].right) {
+        let over = is_wide(&shown, &rows);
+        let longest = rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let room = longest.saturating_sub(over).max(NAME);
+        rows.iter_mut().for_each(|row| row[column] = clipped(&row[column], room));
+    }
+    render(&shown, &rows)
+}
+
+/// The row of an arm that did not start: there is nothing to measure.
+fn not_started(arm: &str) -> Vec<String> {
+    let numbers = vec![dash(); ACCURACY.len() - 2];
+    [vec![arm.to_owned()], numbers, vec!["did not start".to_owned()]].concat()
+}
+
 fn accuracy(row: &ArmRow) -> Vec<String> {
-    let mut cells = vec![
-        clipped(&row.arm, NAME),
-        format!("{:.1}", row.selection.percent()),
-        format!("{:.1}", row.arguments.percent()),
-    ];
+    let mut cells =
+        vec![row.arm.clone(), format!("{:.1}", row.selection.percent()), format!("{:.1}", row.arguments.percent())];
     cells.extend(match &row.against {
         None => [dash(), dash()],
         Some(Against { difference, interval, loss, gain }) => [
@@ -126,7 +157,7 @@ fn cost(row: &ArmRow) -> Vec<String> {
         _ => format!("{:.2}", dollars.ratio.point),
     };
     vec![
-        clipped(&row.arm, NAME),
+        row.arm.clone(),
         row.tokens_at_start.map_or_else(dash, |tokens| format!("{tokens:.0}")),
         row.tokens_at_decision.map_or_else(dash, |tokens| format!("{tokens:.0}")),
         format!("{:.2}", row.extra_trips),
@@ -189,6 +220,9 @@ fn findings(comparison: &Comparison, out: &mut String) {
         for (kind, finding) in &external.findings {
             lines.push(format!("  {}: {kind} × {}: {}", row.arm, finding.times, finding.first));
         }
+        for down in &external.not_started {
+            lines.push(format!("  {}: did not start for {}: {}", row.arm, down.servers.join(", "), down.why));
+        }
         if let Some(why) = &external.given_up {
             lines.push(format!("  {}: {why}", row.arm));
         }
@@ -196,6 +230,7 @@ fn findings(comparison: &Comparison, out: &mut String) {
             lines.push(format!("  {}: note: {note}", row.arm));
         }
     }
+    lines.extend(comparison.not_started.iter().map(|down| format!("  {}: did not start: {}", down.arm, down.why)));
     lines.extend(comparison.absent.iter().map(|absent| format!("  {}: absent: {}", absent.arm, absent.why)));
     if !lines.is_empty() {
         let _ = writeln!(out, "\nFound:\n{}", lines.join("\n"));

@@ -3,11 +3,11 @@
 use std::{
     collections::HashSet,
     fmt::Write as _,
-    path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
+    thread,
     time::Duration,
 };
 
@@ -58,6 +58,28 @@ pub enum ExternalError {
 pub struct ExternalArm {
     info: ArmInfo,
     shared: Arc<Shared>,
+    not_started: Vec<NotStarted>,
+}
+
+/// A process that never came as far as a tool list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NotStarted {
+    /// The server that it was to stand in front of; none where one process serves all.
+    pub server: Option<Arc<str>>,
+    /// The last of its faults.
+    pub fault: Fault,
+}
+
+impl NotStarted {
+    /// Why, with the command as its author wrote it.
+    pub fn why(&self, entry: &Entry) -> String {
+        // That it was tried again says nothing more.
+        let fault = match &self.fault {
+            Fault::GivenUp { last, .. } => last,
+            fault => fault,
+        };
+        format!("`{}`: {fault}", entry.written())
+    }
 }
 
 /// What all sessions of an arm share.
@@ -80,6 +102,8 @@ pub(super) struct Slot {
     /// What is put before its tools' names.
     pub(super) label: Option<String>,
     pub(super) pool: Arc<Pool>,
+    /// Its first process listed its tools. One that did not is not called: no model was shown what it has.
+    pub(super) is_up: bool,
     /// What its first process listed.
     pub(super) tools: Arc<[ListedTool]>,
     pub(super) block: Arc<Block>,
@@ -114,7 +138,7 @@ impl Shared {
 impl Shared {
     /// Ends all processes and waits for that.
     fn close(&self) {
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             for slot in &self.slots {
                 scope.spawn(|| slot.pool.close());
             }
@@ -131,7 +155,8 @@ impl Drop for Shared {
 impl ExternalArm {
     /// Starts what the entry says in front of these catalogs and takes the first tool lists.
     ///
-    /// An arm that does not come up is an arm all the same: each of its episodes ends as its fault.
+    /// An arm that does not come up for any server is an arm all the same, whose every episode would end as its fault;
+    /// [`Self::never_started`] tells. Of one that comes up for some, the tools of the others cannot be seen.
     ///
     /// # Errors
     /// Its program is not there: that is nobody's fault.
@@ -188,6 +213,7 @@ impl ExternalArm {
             faults_in_row: AtomicU32::new(0),
             given_up: Mutex::new(opened.fault),
         };
+        let not_started = opened.not_started;
         let info = ArmInfo {
             id: ArmId(entry.name.clone()),
             summary: "an external compressor over stdio",
@@ -202,12 +228,22 @@ impl ExternalArm {
             embedding: None,
             hears: false,
         };
-        Self { info, shared: Arc::new(shared) }
+        Self { info, shared: Arc::new(shared), not_started }
     }
 
     /// What its arms file says of it.
     pub fn entry(&self) -> &Entry {
         &self.shared.entry
+    }
+
+    /// The processes that never came as far as a tool list, in the order of the servers.
+    pub fn not_started(&self) -> &[NotStarted] {
+        &self.not_started
+    }
+
+    /// Whether none of its processes came as far as a tool list.
+    pub fn never_started(&self) -> bool {
+        self.not_started.len() == self.shared.slots.len()
     }
 
     /// What was found so far, by kind.
@@ -253,7 +289,38 @@ struct Opened {
     slots: Vec<Slot>,
     instructions: String,
     timings: Timings,
+    not_started: Vec<NotStarted>,
+    /// Why no episode can go well.
     fault: Option<Fault>,
+}
+
+/// What the first process of a slot said of itself.
+struct First {
+    tools: Arc<[ListedTool]>,
+    started_in: Duration,
+    declares_changes: bool,
+    instructions: String,
+}
+
+impl First {
+    /// Waits for the first process.
+    fn wait(pool: &Arc<Pool>) -> Result<Self, Fault> {
+        pool.look(|live| Self {
+            tools: Arc::clone(&live.tools),
+            started_in: live.started_in,
+            declares_changes: live.client.declares_changes,
+            instructions: live.client.instructions.trim().to_owned(),
+        })
+    }
+
+    /// Waits for the first process of every slot, for all at once: one that hangs holds up no other.
+    fn wait_for_all(pools: &[(Option<Arc<str>>, Arc<Pool>)]) -> Vec<Result<Self, Fault>> {
+        thread::scope(|scope| {
+            let all: Vec<_> = pools.iter().map(|(_, pool)| scope.spawn(|| Self::wait(pool))).collect();
+            let panicked = |_| Err(Fault::Harness { cause: "the thread that started it panicked".to_owned() });
+            all.into_iter().map(|one| one.join().unwrap_or_else(panicked)).collect()
+        })
+    }
 }
 
 impl Opened {
@@ -263,25 +330,48 @@ impl Opened {
         pools: Vec<(Option<Arc<str>>, Arc<Pool>)>,
         findings: &Findings,
     ) -> Self {
-        let mut opened =
-            Self { slots: Vec::new(), instructions: String::new(), timings: Timings::default(), fault: None };
+        let mut opened = Self {
+            slots: Vec::new(),
+            instructions: String::new(),
+            timings: Timings::default(),
+            not_started: Vec::new(),
+            fault: None,
+        };
         let mut taken = HashSet::new();
-        for (server, pool) in pools {
+        let firsts = First::wait_for_all(&pools);
+        for ((server, pool), first) in pools.into_iter().zip(firsts) {
             let label = match &server {
                 _ if entry.names_servers => None,
                 Some(server) => Some(server.to_string()),
                 None => Some(entry.name.clone()),
             };
-            let mut slot =
-                Slot { server, label, pool, tools: Arc::from([]), block: Arc::default(), settle: Duration::ZERO };
-            // After the first fault the others are only kept to be closed.
-            if opened.fault.is_none()
-                && let Err(fault) = opened.fill(&mut slot, entry, catalogs, &mut taken)
-            {
-                findings.fault(&fault);
-                opened.fault = Some(fault);
+            let is_up = first.is_ok();
+            let mut slot = Slot {
+                server,
+                label,
+                pool,
+                is_up,
+                tools: Arc::from([]),
+                block: Arc::default(),
+                settle: Duration::ZERO,
+            };
+            match first {
+                Err(fault) => {
+                    findings.fault(&fault);
+                    opened.not_started.push(NotStarted { server: slot.server.clone(), fault });
+                }
+                Ok(first) => {
+                    if let Err(fault) = opened.fill(&mut slot, first, entry, catalogs, &mut taken) {
+                        findings.fault(&fault);
+                        // One such tool, and a provider takes no request at all.
+                        opened.fault.get_or_insert(fault);
+                    }
+                }
             }
             opened.slots.push(slot);
+        }
+        if opened.not_started.len() == opened.slots.len() {
+            opened.fault = opened.not_started.first().map(|first| first.fault.clone());
         }
         opened.instructions = inspect::own_instructions(&opened.instructions, catalogs);
         for (kind, what) in inspect::surface(catalogs, &opened.slots, &opened.instructions) {
@@ -293,14 +383,12 @@ impl Opened {
     fn fill(
         &mut self,
         slot: &mut Slot,
+        first: First,
         entry: &Entry,
         catalogs: &Catalogs,
         taken: &mut HashSet<String>,
     ) -> Result<(), Fault> {
-        let (tools, started_in, declares_changes, said) = slot.pool.look(|live| {
-            let said = live.client.instructions.trim().to_owned();
-            (Arc::clone(&live.tools), live.started_in, live.client.declares_changes, said)
-        })?;
+        let First { tools, started_in, declares_changes, instructions: said } = first;
         self.timings.start(started_in);
         slot.settle = match entry.settle_ms {
             Some(milliseconds) => Duration::from_millis(milliseconds),
@@ -322,23 +410,5 @@ impl Opened {
         slot.block = Arc::new(Block::new(slot.label.as_deref(), &tools, taken)?);
         slot.tools = tools;
         Ok(())
-    }
-}
-
-impl Entry {
-    /// The program, where it is not there; a name without a slash is looked up in PATH.
-    pub fn missing_program(&self) -> Option<String> {
-        let word = self.command.first().cloned().unwrap_or_default();
-        let program = word.replace("{here}", &self.here.to_string_lossy());
-        if program.contains('{') {
-            return None;
-        }
-        let is_there = if program.contains('/') {
-            PathBuf::from(&program).is_file()
-        } else {
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            std::env::split_paths(&path).any(|folder| folder.join(&program).is_file())
-        };
-        (!is_there).then_some(program)
     }
 }

@@ -71,6 +71,9 @@ pub struct Entry {
     /// The folder of the arms file.
     #[serde(skip)]
     pub here: PathBuf,
+    /// The line of `--proxy` that it comes from, as it was typed; none for an entry of a file.
+    #[serde(skip)]
+    pub typed: Option<String>,
 }
 
 /// What one process stands in front of.
@@ -223,11 +226,37 @@ impl Entry {
             settle_ms: None,
             note: None,
             here: here.to_owned(),
+            typed: Some(text.to_owned()),
         };
         match entry.wrong() {
             Some(why) => refuse(why),
             None => Ok(entry),
         }
+    }
+
+    /// Its command as its author wrote it: the typed line, or the words of the file with their placeholders.
+    pub fn written(&self) -> String {
+        self.typed.clone().unwrap_or_else(|| self.command.join(" "))
+    }
+
+    /// The program, where it is not there; a name without a slash is looked up in PATH. A typed one is told as typed.
+    pub fn missing_program(&self) -> Option<String> {
+        let word = self.command.first().cloned().unwrap_or_default();
+        let program = word.replace("{here}", &self.here.to_string_lossy());
+        if program.contains('{') {
+            return None;
+        }
+        let is_there = if program.contains('/') {
+            PathBuf::from(&program).is_file()
+        } else {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&path).any(|folder| folder.join(&program).is_file())
+        };
+        if is_there {
+            return None;
+        }
+        let typed = self.typed.as_deref().and_then(shlex::split).and_then(|words| words.into_iter().next());
+        Some(typed.unwrap_or(program))
     }
 
     /// What cannot be right about it.
@@ -238,6 +267,9 @@ impl Entry {
         };
         if self.name.is_empty() || !self.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@".contains(c)) {
             return Some("a name holds letters, digits and `-_.@` only");
+        }
+        if self.name == "all" {
+            return Some("`all` stands for all built-in arms: give it another name");
         }
         let program = self.command.first().map_or("", String::as_str);
         if program.is_empty() {

@@ -28,6 +28,9 @@ const XDG: [(&str, &str); 4] = [
 ];
 /// Variables that are passed on. Anything else could hold a key, or change what a compressor does.
 const KEPT: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TERM"];
+/// Bytes at the end of what a preparing command said on stderr that are read, and letters of its last line that are told.
+const STDERR_READ: usize = 4096;
+const STDERR_TOLD: usize = 300;
 /// How often a preparing command is looked at.
 const POLL: Duration = Duration::from_millis(10);
 
@@ -191,7 +194,9 @@ pub(super) fn slots(entry: &Entry, servers: &[Arc<str>]) -> Vec<Option<Arc<str>>
 
 /// Runs a preparing command to its end, in bounded time.
 fn run(argv: &[String], environment: &[(OsString, OsString)], folder: &Path, within: Duration) -> Result<(), Fault> {
-    let shown = argv.join(" ");
+    // Whoever reads this never saw the folder.
+    let own = format!("{}/", folder.display());
+    let shown = argv.join(" ").replace(&own, "");
     let failed = |status: String, stderr: String| Fault::PrepareFailed { command: shown.clone(), status, stderr };
     let errors = folder.join("prepare.err");
     let stderr = fs::File::create(&errors).map_err(|error| failed(error.to_string(), String::new()))?;
@@ -214,9 +219,11 @@ fn run(argv: &[String], environment: &[(OsString, OsString)], folder: &Path, wit
             Ok(Some(status)) if status.success() => return Ok(()),
             Ok(Some(status)) => {
                 let said = fs::read(&errors).unwrap_or_default();
-                let said = String::from_utf8_lossy(&said[said.len().saturating_sub(300)..]).into_owned();
+                let said = String::from_utf8_lossy(&said[said.len().saturating_sub(STDERR_READ)..]).replace(&own, "");
                 let last = said.lines().rev().find(|line| !line.trim().is_empty());
-                return Err(failed(status.to_string(), last.map_or_else(String::new, |line| format!("; {line}"))));
+                let last: String = last.into_iter().flat_map(|line| line.chars().take(STDERR_TOLD)).collect();
+                let clause = if last.is_empty() { last } else { format!("; {last}") };
+                return Err(failed(status.to_string(), clause));
             }
             Ok(None) if Instant::now() < until => thread::sleep(POLL),
             Ok(None) => {

@@ -21,7 +21,7 @@ mod session;
 mod timing;
 
 pub use self::{
-    arm::{ExternalArm, ExternalError},
+    arm::{ExternalArm, ExternalError, NotStarted},
     client::Limits,
     entry::{Config, Entry, EntryError, Ready, Serves},
     fault::{Fault, Finding, Findings, Oddity},

@@ -61,7 +61,7 @@ impl ExternalSession {
                 return Some(Target { slot, own: own.to_owned(), is_shown: true });
             }
         }
-        self.shared.slots.iter().enumerate().find_map(|(slot, at)| {
+        self.shared.slots.iter().enumerate().filter(|(_, at)| at.is_up).find_map(|(slot, at)| {
             let own = match &at.label {
                 Some(label) => behind(label, shown)?,
                 None => shown,

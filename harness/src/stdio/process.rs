@@ -93,6 +93,8 @@ pub(crate) struct Process {
     messages: Option<SyncSender<Vec<u8>>>,
     lines: Receiver<Line>,
     stderr: Arc<Mutex<Vec<u8>>>,
+    /// Its working folder with a slash, where it has one of its own.
+    folder: Option<String>,
     grace: Duration,
     ended: bool,
 }
@@ -134,7 +136,8 @@ impl Process {
             let kept = Arc::clone(&stderr);
             thread::spawn(move || drain(pipe, &kept));
         }
-        Ok(Self { child, messages: Some(messages), lines, stderr, grace: launch.grace, ended: false })
+        let folder = launch.folder.map(|folder| format!("{}/", folder.display()));
+        Ok(Self { child, messages: Some(messages), lines, stderr, folder, grace: launch.grace, ended: false })
     }
 
     /// Sends one message. Never waits: what the server does not read waits in a short queue.
@@ -166,12 +169,16 @@ impl Process {
         self.wait(STATUS_WAIT).map_or_else(|| "still running, stdout closed".to_owned(), |status| status.to_string())
     }
 
-    /// The last line on stderr, as a clause for messages; empty where there is none.
+    /// The last line on stderr, as a clause for messages; empty where there is none. What lies in a working folder of its
+    /// own is told by the path from there: whoever reads it never saw the folder.
     pub(crate) fn last_words(&self) -> String {
         let kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept);
         match text.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
-            Some(line) => format!("; its last line on stderr: {}", line.chars().take(300).collect::<String>()),
+            Some(line) => {
+                let line = self.folder.as_deref().map_or_else(|| line.to_owned(), |folder| line.replace(folder, ""));
+                format!("; its last line on stderr: {}", line.chars().take(300).collect::<String>())
+            }
             None => String::new(),
         }
     }

@@ -22,13 +22,23 @@ pub const fn number(text: &'static str) -> Head {
 /// Between columns. One space: the widest table of the built-in arms then is 96 characters wide.
 const GAP: &str = " ";
 
-/// Renders rows under their heads, columns as wide as their widest cell. No trailing spaces.
-pub fn render(heads: &[Head], rows: &[Vec<String>]) -> String {
+/// The widths of the columns: each is as wide as its widest cell.
+fn widths(heads: &[Head], rows: &[Vec<String>]) -> Vec<usize> {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
         cells.chain([heads[column].text.chars().count()]).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    (0..heads.len()).map(width).collect()
+}
+
+/// How wide [`render`] makes these rows under these heads, in letters.
+pub fn width(heads: &[Head], rows: &[Vec<String>]) -> usize {
+    widths(heads, rows).iter().sum::<usize>() + GAP.len() * heads.len().saturating_sub(1)
+}
+
+/// Renders rows under their heads, columns as wide as their widest cell. No trailing spaces.
+pub fn render(heads: &[Head], rows: &[Vec<String>]) -> String {
+    let widths = widths(heads, rows);
     let line = |cells: Vec<&str>| {
         let padded: Vec<String> = cells
             .iter()
@@ -60,7 +70,9 @@ mod tests {
             vec!["raw".to_owned(), "7".to_owned(), String::new()],
             vec!["L0".to_owned(), "12".to_owned(), "x".to_owned()],
         ];
-        insta::assert_snapshot!(render(&[word("arm"), number("n"), word("verdict")], &rows), @r"
+        let heads = [word("arm"), number("n"), word("verdict")];
+        assert_eq!(width(&heads, &rows), 14);
+        insta::assert_snapshot!(render(&heads, &rows), @r"
         arm  n verdict
         ─── ── ───────
         raw  7
