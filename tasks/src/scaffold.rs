@@ -210,7 +210,12 @@ fn toml(value: &Value) -> toml::Value {
     toml::Value::try_from(value).unwrap_or_else(|_| toml::Value::from(value.to_string()))
 }
 
+/// A TOML string on one line: where the writer would choose a form of several lines, the basic one, which JSON's strings
+/// have but for DEL.
 fn quoted(text: &str) -> String {
+    if text.contains(char::is_control) {
+        return Value::from(text).to_string().replace('\u{7f}', "\\u007F");
+    }
     toml::Value::from(text).to_string()
 }
 
@@ -223,9 +228,7 @@ fn bare(name: &str) -> String {
 
 /// A TOML key, quoted where it must be.
 fn key(name: &str) -> String {
-    // The basic form, which JSON's strings have but for DEL: keys may not span lines, as a quoted value may.
-    let quoted = || Value::from(name).to_string().replace('\u{7f}', "\\u007F");
-    if bare(name) == name { name.to_owned() } else { quoted() }
+    if bare(name) == name { name.to_owned() } else { quoted(name) }
 }
 
 /// What a comment may hold: a name with a line end would write lines of its own.
