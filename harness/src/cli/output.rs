@@ -146,7 +146,8 @@ mod tests {
     #[test]
     fn a_strangers_escape_sequences_are_spelled_out() {
         let mut out = Vec::new();
-        write!(Prose(&mut out), "{}: {}\tfine\n", "\u{1b}[31mred", "\u{202e}turned\u{0}\u{9b}").unwrap();
+        let [name, text] = ["\u{1b}[31mred", "\u{202e}turned\u{0}\u{9b}"];
+        writeln!(Prose(&mut out), "{name}: {text}\tfine").unwrap();
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text, "⟨U+001B⟩[31mred: ⟨U+202E⟩turned⟨U+0000⟩⟨U+009B⟩\tfine\n");
     }
