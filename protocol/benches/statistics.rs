@@ -16,6 +16,7 @@ use bench_protocol::stats::region::GateRegion;
 use bench_protocol::stats::sample_size::sample_size;
 use bench_protocol::stats::{Alpha, Margin, PairedCounts};
 use criterion::{Criterion, criterion_group, criterion_main};
+use rand_chacha::rand_core::RngCore as _;
 
 fn inputs() -> (Margin, Alpha) {
     ("0.02".parse().expect("a margin"), Alpha::new(0.05).expect("a level"))
@@ -39,6 +40,49 @@ fn one_table(c: &mut Criterion) {
     let tools: Vec<PairedCounts> = (0..78).map(|i| counts(24, i % 3, (i * 7) % 4)).collect();
     c.bench_function("cluster bootstrap, 10,000 x 78", |b| {
         b.iter(|| cluster_bootstrap(black_box(&tools), margin, alpha, 10_000, &mut rng::stream([7; 32], 0)));
+    });
+}
+
+/// What the memory alone takes: words drawn beforehand are read one after the other and counted into a table that stays
+/// in the cache. The bootstrap and the simulation draw their words, a block of the generator at a time, and are held
+/// against the sum of this and of drawing.
+fn plain_loops(c: &mut Criterion) {
+    let words = |count: usize| {
+        let mut rng = rng::stream([7; 32], 0);
+        (0..count).map(|_| rng.next_u64()).collect::<Vec<u64>>()
+    };
+    let pairs: Vec<(i64, u64)> = (0..78).map(|i| (i % 5 - 2, 24)).collect();
+    let resampled = words(10_000 * 78);
+    c.bench_function("plain loop of the cluster bootstrap, words in memory", |b| {
+        b.iter(|| {
+            let sums = black_box(&resampled).chunks_exact(78).map(|resample| {
+                resample.iter().fold((0, 0), |sum, &word| {
+                    let (net, n) = pairs[((u128::from(word) * 78) >> 64) as usize];
+                    (sum.0 + net, sum.1 + n)
+                })
+            });
+            sums.collect::<Vec<(i64, u64)>>()
+        });
+    });
+    c.bench_function("words of the cluster bootstrap, drawn", |b| b.iter(|| words(10_000 * 78)));
+    drop(resampled);
+    let tasks = words(20_000 * 1_900);
+    c.bench_function("plain loop of 20,000 trials, words in memory", |b| {
+        b.iter(|| {
+            let counts = black_box(&tasks).chunks_exact(1_900).map(|trial| {
+                trial.iter().fold((0_u64, 0_u64), |(gain, loss), &word| {
+                    let draw = (u128::from(word) * 1_000) >> 64;
+                    (gain + u64::from(draw < 15), loss + u64::from((15..50).contains(&draw)))
+                })
+            });
+            counts.filter(|&(gain, loss)| gain > loss).count()
+        });
+    });
+    c.bench_function("words of 20,000 trials, drawn", |b| {
+        b.iter(|| {
+            let mut rng = rng::stream([7; 32], 1);
+            (0..20_000 * 1_900).fold(0, |all, _| all ^ rng.next_u64())
+        });
     });
 }
 
@@ -92,6 +136,6 @@ fn whole_rule(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(10);
-    targets = one_table, planning, simulation, whole_rule
+    targets = one_table, plain_loops, planning, simulation, whole_rule
 }
 criterion_main!(benches);
