@@ -18,7 +18,7 @@ use crate::{
         live::{folder, money, terms::Terms},
         prepare::Prepared,
     },
-    verify::{Index, Live, Stage, replay_live},
+    verify::{Live, Stage, replay_live},
 };
 
 /// Scores, judges and completes a record whose episodes are all there. `at` is the time of the close.
@@ -31,31 +31,22 @@ pub fn close(
     at: String,
 ) -> anyhow::Result<Certificate> {
     let reader = Record::open(folder)?;
-    let index = Index::of(folder).map_err(anyhow::Error::msg)?;
     let family = &prepared.families[0];
     let planned = terms.planned(inputs, family);
     let money = money::of_record(folder, terms)?;
     let mut judge = Judge::of_planned(inputs, prepared, &planned)?;
-    let mut scored = Vec::new();
-    let live = Live {
-        reader: &reader,
-        inputs,
-        family,
-        planned: &planned,
-        terms,
-        money: &money,
-        index: &index,
-        stage: Stage::Closing,
-    };
-    let replayed = replay_live(&live, &mut judge, &mut |episode| scored.push(episode));
-    for part in [replayed.schedule, replayed.surfaces, replayed.episodes, replayed.books] {
-        part.map_err(|why| anyhow::anyhow!("the responses on record do not lead to its episodes: {why}"))?;
-    }
-    manifest.model.returned = index.models.iter().cloned().collect();
-    manifest.finished = Some(at);
-    manifest.complete = true;
-    let certificate = judge.conclude(manifest, &money::facts(manifest, terms, index.books, &index.digest))?.certificate;
-    folder::write_episodes(folder, &scored)?;
+    let live = Live { reader: &reader, inputs, family, planned: &planned, terms, money: &money, stage: Stage::Closing };
+    let certificate = folder::write_episodes(folder, |write| {
+        let (replayed, sums) =
+            replay_live(&live, &mut judge, &mut |episode| write(&episode)).map_err(anyhow::Error::msg)?;
+        for part in [replayed.schedule, replayed.surfaces, replayed.episodes, replayed.books] {
+            part.map_err(|why| anyhow::anyhow!("the responses on record do not lead to its episodes: {why}"))?;
+        }
+        manifest.model.returned = sums.models.into_iter().collect();
+        manifest.finished = Some(at);
+        manifest.complete = true;
+        Ok(judge.conclude(manifest, &money::facts(manifest, terms, sums.books, &sums.digest))?.certificate)
+    })?;
     folder::write_certificate(folder, &certificate.bytes()?)?;
     folder::write_manifest(folder, manifest)?;
     Ok(certificate)

@@ -29,7 +29,7 @@ use crate::{
     locking::surface_digest,
     models::Provider,
     run::{
-        family::{AnyTask, Family, TaskSource},
+        family::{AnyTask, Family},
         live::schedule::{Order, Planned},
         prepare::{Prepared, RESULTS, TOOLS},
     },
@@ -135,7 +135,7 @@ impl<'a> Judge<'a> {
                 }
             }
             let seed = manifest.suites.get(name).map_or_else(|| protocol.seeds.primary.clone(), |s| s.seed.clone());
-            tasks.insert(name.to_owned(), task_subject(&family.tasks, seed)?);
+            tasks.insert(name.to_owned(), task_subject(family, seed)?);
         }
         let seed = manifest.suites.values().next().map_or_else(String::new, |suite| suite.seed.clone());
         Ok(Subjects {
@@ -250,13 +250,13 @@ fn arm_subject(arm: &dyn Arm, sources: Option<&BTreeSet<(String, String)>>) -> a
     })
 }
 
-fn task_subject(tasks: &TaskSource, seed: String) -> anyhow::Result<TaskSubject> {
+fn task_subject(family: &Family, seed: String) -> anyhow::Result<TaskSubject> {
     Ok(TaskSubject {
         generator: GENERATOR,
         seed,
         derivation: "SHA-256(canonical protocol, 0x00, seed text, \"/\", suite)".to_owned(),
-        n: tasks.len(),
-        digest: tasks.digest()?,
+        n: family.tasks.len(),
+        digest: family.tasks_digest()?,
     })
 }
 

@@ -38,7 +38,7 @@ pub enum BundleError {
         why: &'static str,
     },
     /// An entry that is no plain file.
-    #[error("`{name}` is no plain file but {kind}; a bundle holds plain files alone")]
+    #[error("`{name}` is no plain file but {kind}; a record holds plain files alone")]
     Kind {
         /// The path.
         name: String,

@@ -93,6 +93,33 @@ pub fn of_record(name: &str) -> Result<(), BundleError> {
 /// A folder that cannot be read, a link, or a strange name below `inputs` or `surfaces`.
 pub fn files(folder: &Path) -> Result<Vec<String>, BundleError> {
     let mut all = Vec::new();
+    walk(folder, &mut |name, is_folder| {
+        if is_folder {
+            plain(&name)
+        } else if name == CONTENTS {
+            Ok(())
+        } else {
+            of_record(&name)?;
+            all.push(name);
+            Ok(())
+        }
+    })?;
+    all.sort();
+    Ok(all)
+}
+
+/// Refuses a record that is not made of plain files: what a link leads to can change without the record, and a pipe never
+/// ends. Strangers at the top are not looked at.
+///
+/// # Errors
+/// A folder that cannot be read, a link, or a device.
+pub fn of_plain_files(folder: &Path) -> Result<(), BundleError> {
+    walk(folder, &mut |_, _| Ok(()))
+}
+
+/// Calls `take` with the path of everything in a record's folder, and whether it is a folder; strangers at the top are left
+/// out.
+fn walk(folder: &Path, take: &mut dyn FnMut(String, bool) -> Result<(), BundleError>) -> Result<(), BundleError> {
     let mut folders = vec![PathBuf::new()];
     while let Some(below) = folders.pop() {
         let path = folder.join(&below);
@@ -101,24 +128,22 @@ pub fn files(folder: &Path) -> Result<Vec<String>, BundleError> {
             let entry = entry.map_err(io)?;
             let inside = below.join(entry.file_name());
             let name = inside.to_string_lossy().into_owned();
-            if below.as_os_str().is_empty() && (!is_top_level(&name) || name == CONTENTS) {
+            if below.as_os_str().is_empty() && !is_top_level(&name) {
                 continue;
             }
             // Of the entry itself: a link is never followed.
             let kind = entry.file_type().map_err(io)?;
             if kind.is_dir() {
-                plain(&name)?;
+                take(name, true)?;
                 folders.push(inside);
             } else if kind.is_file() {
-                of_record(&name)?;
-                all.push(name);
+                take(name, false)?;
             } else {
                 return Err(BundleError::Kind { name, kind: "a link or a device" });
             }
         }
     }
-    all.sort();
-    Ok(all)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -163,5 +188,6 @@ mod tests {
         fs::create_dir(folder.path().join("inputs")).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", folder.path().join("inputs/protocol.toml")).unwrap();
         assert!(matches!(files(folder.path()), Err(BundleError::Kind { .. })));
+        assert!(matches!(of_plain_files(folder.path()), Err(BundleError::Kind { .. })));
     }
 }

@@ -68,12 +68,8 @@ pub fn compare(
 ) -> anyhow::Result<Option<Comparison>> {
     let protocol = &inputs.protocol;
     let seeds = SuiteSeeds::derive(protocol, &spec.seed)?;
-    let family = Family {
-        kind: FamilyKind::Products,
-        tasks: TaskSource::tools(inputs, &seeds, spec.tasks)?,
-        arms: field.arms.clone(),
-        schedule_seed: seeds.schedule,
-    };
+    let tasks = TaskSource::tools(inputs, &seeds, spec.tasks)?;
+    let family = Family::new(FamilyKind::Products, tasks, field.arms.clone(), seeds.schedule);
     let names: Vec<String> = field.arms.iter().map(|arm| arm.info().id.0.clone()).collect();
     let surfaces = surfaces(&field.arms)?;
     let metas = metas(&family, registry, &surfaces);

@@ -32,6 +32,17 @@ impl Ledger {
         }
     }
 
+    /// As [`Self::read`], of a copy: it was written whole, so that one that is not there, or whose end is torn, is damaged.
+    pub fn read_copy(&self) -> Result<Chain, LedgerError> {
+        let bytes = fs::read(&self.path).map_err(JournalError::io(&self.path, "reading"))?;
+        if bytes.last().is_some_and(|&last| last != b'\n') {
+            let line = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+            let why = "its end is torn, the last line has no end".to_owned();
+            return Err(LedgerError::Line { path: self.path.clone(), line, why });
+        }
+        parse(&bytes, &self.path)
+    }
+
     /// Adds an entry, on disk when this returns. Rules are checked and the entry is written under one lock, so that of two
     /// runs that start at once only one can be the first look.
     pub fn append(&self, at: &str, event: Event, run: &Run) -> Result<Entry, LedgerError> {
@@ -179,6 +190,22 @@ mod tests {
         assert_eq!(ledger.read().unwrap().entries().len(), 1);
         ledger.append(AT, Event::Finished, &undertaking).unwrap();
         assert_eq!(ledger.read().unwrap().entries().len(), 2);
+    }
+
+    #[test]
+    fn a_copy_may_be_neither_torn_nor_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.jsonl");
+        let ledger = Ledger::at(&path);
+        assert!(matches!(ledger.read_copy(), Err(LedgerError::File(_))));
+        ledger.append(AT, Event::Started, &run("r00000000", Kind::Exploratory)).unwrap();
+        assert_eq!(ledger.read_copy().unwrap(), ledger.read().unwrap());
+        let whole = fs::read(&path).unwrap();
+        for torn in [whole.strip_suffix(b"\n").unwrap().to_vec(), [whole.as_slice(), b"{"].concat()] {
+            fs::write(&path, torn).unwrap();
+            let error = ledger.read_copy().unwrap_err().to_string();
+            assert!(error.contains("torn"), "{error}");
+        }
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! A family: one suite's tasks under its arms, and the schedule that interleaves them.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, OnceLock},
+};
 
 use bench_protocol::{
     digest::Digest,
@@ -175,9 +178,28 @@ pub struct Family {
     pub arms: Vec<Arc<dyn Arm>>,
     /// Seed of the schedule.
     pub schedule_seed: [u8; 32],
+    /// Digest of the task list, once somebody has asked for it: to make it, every task is made.
+    digest: OnceLock<Digest>,
 }
 
 impl Family {
+    /// A family of these tasks and arms.
+    pub fn new(kind: FamilyKind, tasks: TaskSource, arms: Vec<Arc<dyn Arm>>, schedule_seed: [u8; 32]) -> Self {
+        Self { kind, tasks, arms, schedule_seed, digest: OnceLock::new() }
+    }
+
+    /// Digest of its task list: see [`TaskSource::digest`].
+    ///
+    /// # Errors
+    /// A task that cannot be written as JSON.
+    pub fn tasks_digest(&self) -> serde_json::Result<Digest> {
+        if let Some(digest) = self.digest.get() {
+            return Ok(digest.clone());
+        }
+        let digest = self.tasks.digest()?;
+        Ok(self.digest.get_or_init(|| digest).clone())
+    }
+
     /// Episodes in all.
     pub fn episodes(&self) -> u64 {
         self.tasks.len() * self.arms.len() as u64

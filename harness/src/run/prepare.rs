@@ -118,24 +118,18 @@ impl Prepared {
         };
         if let Some(suite) = spec.suites.get(TOOLS) {
             let whole = protocol.suites.tools.tool_tasks + protocol.suites.tools.abstain_tasks;
-            families.push(Family {
-                kind: FamilyKind::Levels,
-                tasks: if suite.dev {
-                    TaskSource::dev(inputs, &seeds, suite.tasks)?
-                } else {
-                    TaskSource::tools(inputs, &seeds, (suite.tasks != whole).then_some(suite.tasks))?
-                },
-                arms: build(spec.ran(plan::tool_arms(protocol)))?,
-                schedule_seed: seeds.schedule,
-            });
+            let tasks = if suite.dev {
+                TaskSource::dev(inputs, &seeds, suite.tasks)?
+            } else {
+                TaskSource::tools(inputs, &seeds, (suite.tasks != whole).then_some(suite.tasks))?
+            };
+            let arms = build(spec.ran(plan::tool_arms(protocol)))?;
+            families.push(Family::new(FamilyKind::Levels, tasks, arms, seeds.schedule));
         }
         if let Some(suite) = spec.suites.get(RESULTS) {
-            families.push(Family {
-                kind: FamilyKind::Results,
-                tasks: TaskSource::results(inputs, &seeds, suite.tasks)?,
-                arms: build(spec.ran(plan::result_arms(protocol)))?,
-                schedule_seed: seeds.schedule,
-            });
+            let tasks = TaskSource::results(inputs, &seeds, suite.tasks)?;
+            let arms = build(spec.ran(plan::result_arms(protocol)))?;
+            families.push(Family::new(FamilyKind::Results, tasks, arms, seeds.schedule));
         }
         Ok(Self { families, registry, seeds, context })
     }

@@ -6,7 +6,7 @@ use bench_results::{
     record::{EpisodeRecord, Manifest, Record},
 };
 
-use super::{Index, Live, Stage, replay, replay_live};
+use super::{Live, Stage, replay, replay_live};
 use crate::{
     conclude::{Facts, Judge},
     inputs::Inputs,
@@ -47,7 +47,6 @@ pub fn rescore(reader: &Record, rules: &Inputs, manifest: &Manifest) -> anyhow::
             let planned = terms.planned(&own, family);
             let mut judge = Judge::of_planned(&judged, &prepared, &planned)?;
             let money = money::of_record(reader.folder(), &terms)?;
-            let index = Index::of(reader.folder()).map_err(anyhow::Error::msg)?;
             let live = Live {
                 reader,
                 inputs: &own,
@@ -55,13 +54,13 @@ pub fn rescore(reader: &Record, rules: &Inputs, manifest: &Manifest) -> anyhow::
                 planned: &planned,
                 terms: &terms,
                 money: &money,
-                index: &index,
                 stage: Stage::Closed,
             };
-            let replayed = replay_live(&live, &mut judge, &mut |_: EpisodeRecord| {});
+            let (replayed, sums) =
+                replay_live(&live, &mut judge, &mut |_: EpisodeRecord| {}).map_err(anyhow::Error::msg)?;
             replayed.schedule.map_err(anyhow::Error::msg).context("its schedule")?;
             (
-                judge.conclude(manifest, &money::facts(manifest, &terms, index.books, &index.digest))?.certificate,
+                judge.conclude(manifest, &money::facts(manifest, &terms, sums.books, &sums.digest))?.certificate,
                 replayed.episodes,
             )
         }

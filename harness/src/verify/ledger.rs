@@ -1,6 +1,6 @@
 //! The ledger: the copy that the record keeps from its start, and the published one where it is at hand.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use bench_protocol::digest::Digest;
 use bench_results::record::{ATTEMPTS, CERTIFICATE, INPUTS, Manifest, Record};
@@ -41,15 +41,7 @@ const NAME: &str = "one look";
 pub(super) fn check(report: &mut Report, entered: &Entered<'_>, published: Published<'_>) {
     let reader = entered.reader;
     let path = reader.folder().join(INPUTS).join(LEDGER);
-    // The copy is written whole: what a reader of a growing ledger leaves out as a torn end is damage here.
-    let whole = match fs::read(&path) {
-        Ok(bytes) if bytes.last().is_some_and(|&last| last != b'\n') => {
-            Err(format!("{}: its end is torn, the last line has no end", path.display()))
-        }
-        Ok(_) => Ok(()),
-        Err(error) => Err(format!("{}: {error}", path.display())),
-    };
-    let found = whole.and_then(|()| Ledger::at(path).read().map_err(|error| error.to_string()));
+    let found = Ledger::at(path).read_copy().map_err(|error| error.to_string());
     let run = Run::of(reader.manifest(), entered.protocol, entered.tasks);
     let (kept, run) = match found.and_then(|kept| Ok((kept, run?))) {
         Ok(both) => both,

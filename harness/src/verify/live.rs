@@ -1,32 +1,43 @@
 //! Re-running a live record: the episode code with the recorded responses in the model's place, whatever the order in which
 //! they came. A live run closes with it, so that its scores are those that anybody recomputes.
+//!
+//! The two logs are read side by side with the schedule, on a thread of their own, and episodes are re-run on all cores;
+//! what came out is taken in the order of the schedule, so that nothing depends on who was quicker. Memory does not grow
+//! with the run: see [`super::ahead`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{collections::BTreeSet, num::NonZeroUsize, sync::Arc, thread::available_parallelism};
 
 use bench_protocol::digest::Digest;
-use bench_results::record::{DrawId, End, EpisodeRecord, Record, Settled, Tail};
+use bench_results::record::{DrawId, End, EpisodeRecord, Lines, Opened, Record, Tail};
 
 use super::{
-    index::{Index, Indexed},
-    replay::{Differences, Replayed, difference},
+    ahead::{Ahead, Found, HELD_AT_MOST, Place, hash},
+    in_order::in_order,
+    log::{Line, Log, Pair, Sums},
+    remake::{Job, Part, Remade, Remaker},
+    replay::{Differences, Replayed},
 };
 use crate::{
     conclude::Judge,
     inputs::Inputs,
-    journal::{EpisodeKey, is_reply},
+    journal::EpisodeKey,
     meter::Refusal,
-    models::{BaseUrl, identity},
     run::{
         family::{AnyTask, Family},
         live::{
-            money::{Money, bound},
+            money::Money,
             overrun::accepted,
-            schedule::Planned,
+            schedule::{self, Planned},
             terms::Terms,
         },
     },
-    wire::{Reply, Request, Wire},
 };
+
+/// Episodes that are handed over at a time.
+const BATCH: usize = 32;
+
+/// Bytes of the log that are handed over at a time, but for the last episode.
+const BATCH_BYTES: usize = 1 << 20;
 
 /// At which point of its life a record is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,19 +56,201 @@ pub(crate) struct Live<'a> {
     pub(crate) planned: &'a Planned,
     pub(crate) terms: &'a Terms,
     pub(crate) money: &'a Money,
-    pub(crate) index: &'a Index,
     pub(crate) stage: Stage,
 }
 
-struct Replay<'a> {
+/// Re-runs a record and hands every re-made, scored episode to judge and sink: in the order of the schedule, and after
+/// those the ones that had to be put off.
+///
+/// # Errors
+/// A log of attempts that does not read, or whose lines don't belong together.
+pub(crate) fn replay(
+    live: &Live<'_>,
+    judge: &mut Judge<'_>,
+    sink: &mut dyn FnMut(EpisodeRecord),
+) -> Result<(Replayed, Sums), String> {
+    replay_within(HELD_AT_MOST, live, judge, sink)
+}
+
+/// As [`replay`], with at most so many bytes of each log held.
+fn replay_within(
+    held: usize,
+    live: &Live<'_>,
+    judge: &mut Judge<'_>,
+    sink: &mut dyn FnMut(EpisodeRecord),
+) -> Result<(Replayed, Sums), String> {
+    let mut replay = Replay {
+        live,
+        remaker: &Remaker::new(live),
+        judge,
+        sink,
+        put_back: PutBack::default(),
+        seen: BTreeSet::new(),
+        replayed: 0,
+        schedule: Differences::default(),
+        surfaces: Differences::default(),
+        scores: Differences::default(),
+        books: Differences::default(),
+    };
+    let mut reading = Reading::new(live, held)?;
+    let mut read = replay.in_schedule(&mut reading);
+    if read.is_ok() {
+        reading.put_back(std::mem::take(&mut replay.put_back));
+        read = replay.put_off(&mut reading);
+    }
+    match read {
+        Ok(()) => replay.left(&mut reading)?,
+        Err(Broken::Attempts(why)) => return Err(why),
+        Err(Broken::Episodes(why)) => {
+            replay.schedule.add(|| why);
+            reading.attempts.rest()?;
+        }
+    }
+    let sums = reading.attempts.log().sums();
+    Ok((replay.finish(&sums), sums))
+}
+
+/// A log that does not read.
+enum Broken {
+    Attempts(String),
+    Episodes(String),
+}
+
+/// What the next thread is handed.
+type Batch = Result<Vec<Job>, Broken>;
+
+/// The two logs, and the episodes that are put off.
+struct Reading<'a> {
     live: &'a Live<'a>,
-    /// Replies of another model, tier or place were no answers.
-    strict: bool,
-    wire: &'static dyn Wire,
-    recorded: BTreeMap<EpisodeKey, EpisodeRecord>,
-    body: Vec<u8>,
+    attempts: Ahead<Log>,
+    episodes: Ahead<Lines<EpisodeRecord>>,
+    later: Vec<(u64, schedule::Place)>,
+    /// The task that was asked for last: its arms mostly follow one another.
+    task: Option<(u64, Arc<AnyTask>)>,
+}
+
+/// Episodes of which too little was taken from the logs, and where that lies.
+#[derive(Default)]
+struct PutBack {
+    later: Vec<(u64, schedule::Place)>,
+    hashes: Vec<u64>,
+    attempts: Vec<Place<Pair>>,
+    episodes: Vec<Place<u64>>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(live: &'a Live<'a>, held: usize) -> Result<Self, String> {
+        let attempts = Log::open(live.reader.folder())?;
+        let episodes = live.reader.episodes(Tail::Report).map_err(|error| error.to_string())?;
+        Ok(Self {
+            live,
+            attempts: Ahead::new(attempts, held),
+            episodes: Ahead::new(episodes, held),
+            later: Vec::new(),
+            task: None,
+        })
+    }
+
+    /// The next episodes of the schedule; those that cannot be had yet are put off.
+    fn batch(&mut self, schedule: &mut dyn Iterator<Item = (u64, schedule::Place)>) -> Option<Batch> {
+        let (mut jobs, mut bytes) = (Vec::with_capacity(BATCH), 0);
+        while jobs.len() < BATCH && bytes < BATCH_BYTES {
+            let Some((number, place)) = schedule.next() else { break };
+            match self.job(number, place) {
+                Ok(Some(job)) => {
+                    bytes += job.bytes();
+                    jobs.push(job);
+                }
+                Ok(None) => {}
+                Err(broken) => return Some(Err(broken)),
+            }
+        }
+        (!jobs.is_empty()).then_some(Ok(jobs))
+    }
+
+    fn job(&mut self, number: u64, place: schedule::Place) -> Result<Option<Job>, Broken> {
+        let Some((task, key)) = self.task(place) else { return Ok(None) };
+        let recorded = match self.episodes.take(&key, 1).map_err(Broken::Episodes)? {
+            Found::Items(lines) => lines,
+            Found::Later => Vec::new(),
+        };
+        // How many replies there are of an episode is what its line says. One that is missing has no last reply, and the
+        // log must end before that is known.
+        let replies = recorded.first().map(|line| &line.record).filter(|line| line.end != End::Missing);
+        let attempts = match replies.map(|line| u64::from(line.turns)) {
+            Some(turns) => self.attempts.take(&key, turns).map_err(Broken::Attempts)?,
+            None => Found::Later,
+        };
+        match attempts {
+            Found::Items(attempts) => Ok(Some(Job { number, place, task, recorded, attempts, more: true })),
+            Found::Later => {
+                self.attempts.put_off(&key, &[]);
+                self.episodes.put_off(&key, &recorded);
+                self.later.push((number, place));
+                Ok(None)
+            }
+        }
+    }
+
+    /// As [`Self::batch`], once the logs have ended.
+    fn late_batch(&mut self, later: &mut dyn Iterator<Item = (u64, schedule::Place)>) -> Option<Batch> {
+        let (mut jobs, mut bytes) = (Vec::new(), 0);
+        while jobs.len() < BATCH && bytes < BATCH_BYTES {
+            let Some((number, place)) = later.next() else { break };
+            let Some((task, key)) = self.task(place) else { continue };
+            let recorded = match self.episodes.later(&key) {
+                Ok(lines) => lines,
+                Err(why) => return Some(Err(Broken::Episodes(why))),
+            };
+            let attempts = match self.attempts.later(&key) {
+                Ok(attempts) => attempts,
+                Err(why) => return Some(Err(Broken::Attempts(why))),
+            };
+            let job = Job { number, place, task, recorded, attempts, more: false };
+            bytes += job.bytes();
+            jobs.push(job);
+        }
+        (!jobs.is_empty()).then_some(Ok(jobs))
+    }
+
+    fn task(&mut self, place: schedule::Place) -> Option<(Arc<AnyTask>, EpisodeKey)> {
+        let task = match &self.task {
+            Some((index, task)) if *index == place.task => Arc::clone(task),
+            _ => {
+                let task = Arc::new(self.live.family.tasks.task(place.task)?);
+                self.task = Some((place.task, Arc::clone(&task)));
+                task
+            }
+        };
+        let key = key(self.live.family, &task, place.arm);
+        Some((task, key))
+    }
+
+    fn put_back(&mut self, back: PutBack) {
+        self.attempts.put_back(&back.hashes, back.attempts);
+        self.episodes.put_back(&back.hashes, back.episodes);
+        self.later.extend(back.later);
+        self.later.sort_unstable_by_key(|&(number, _)| number);
+    }
+}
+
+fn key(family: &Family, task: &AnyTask, arm: usize) -> EpisodeKey {
+    EpisodeKey { task: task.id().clone(), arm: family.arms[arm].info().id.0.as_str().into() }
+}
+
+impl Job {
+    fn bytes(&self) -> usize {
+        self.attempts.iter().map(super::ahead::Item::bytes).sum()
+    }
+}
+
+struct Replay<'a, 'j> {
+    live: &'a Live<'a>,
+    remaker: &'a Remaker<'a>,
+    judge: &'a mut Judge<'j>,
+    sink: &'a mut dyn FnMut(EpisodeRecord),
+    put_back: PutBack,
     seen: BTreeSet<Digest>,
-    draws: usize,
     replayed: u64,
     schedule: Differences,
     surfaces: Differences,
@@ -65,221 +258,133 @@ struct Replay<'a> {
     books: Differences,
 }
 
-/// Replays a record in the order of its schedule, and hands every re-made, scored episode to judge and sink.
-pub(crate) fn replay(live: &Live<'_>, judge: &mut Judge<'_>, sink: &mut dyn FnMut(EpisodeRecord)) -> Replayed {
-    let mut replay = Replay {
-        live,
-        strict: strict(live),
-        wire: live.terms.wire.wire(),
-        recorded: BTreeMap::new(),
-        body: Vec::new(),
-        seen: BTreeSet::new(),
-        draws: 0,
-        replayed: 0,
-        schedule: Differences::default(),
-        surfaces: Differences::default(),
-        scores: Differences::default(),
-        books: Differences::default(),
-    };
-    if let Err(error) = replay.read_episodes() {
-        replay.schedule.add(|| error);
-        return replay.finish();
+impl Replay<'_, '_> {
+    /// Everything that the logs hold about where it belongs.
+    fn in_schedule(&mut self, reading: &mut Reading<'_>) -> Result<(), Broken> {
+        let Live { family, planned, terms, .. } = *self.live;
+        let mut schedule = (0..).zip(planned.schedule(family, terms.order));
+        self.side_by_side(|| reading.batch(&mut schedule))
     }
-    for place in live.planned.schedule(live.family, live.terms.order) {
-        let Some(task) = live.family.tasks.task(place.task) else { continue };
-        match replay.episode(&task, place.arm) {
-            Ok(made) => {
-                if let Err(error) = judge.push(&made) {
-                    replay.scores.add(|| error.to_string());
+
+    /// What was put off, now that the logs have ended.
+    fn put_off(&mut self, reading: &mut Reading<'_>) -> Result<(), Broken> {
+        reading.attempts.rest().map_err(Broken::Attempts)?;
+        reading.episodes.rest().map_err(Broken::Episodes)?;
+        let mut later = std::mem::take(&mut reading.later).into_iter();
+        self.side_by_side(|| reading.late_batch(&mut later))
+    }
+
+    /// Makes batches, re-runs them and takes in what came out, each on threads of its own.
+    fn side_by_side(&mut self, mut make: impl FnMut() -> Option<Batch> + Send) -> Result<(), Broken> {
+        let (threads, remaker) = (available_parallelism().unwrap_or(NonZeroUsize::MIN), self.remaker);
+        let work = |batch: Batch| {
+            let mut body = Vec::new();
+            batch.map(|jobs| jobs.into_iter().map(|job| remaker.remake(job, &mut body)).collect::<Vec<_>>())
+        };
+        let mut broken = false;
+        let make = || {
+            let batch = if broken { None } else { make() };
+            broken = matches!(batch, Some(Err(_)));
+            batch
+        };
+        let mut read = Ok(());
+        in_order(threads, make, work, |batch| match batch {
+            Ok(remade) if read.is_ok() => remade.into_iter().for_each(|one| self.take(one)),
+            Ok(_) => {}
+            Err(broken) => read = Err(broken),
+        });
+        read
+    }
+
+    fn take(&mut self, remade: Remade) {
+        match remade {
+            Remade::Whole { made, found, surfaces } => {
+                for (part, what) in found {
+                    self.part(part).add(|| what);
                 }
-                sink(made);
+                surfaces.into_iter().for_each(|digest| self.keep_surface(digest));
+                match made {
+                    Ok(made) => {
+                        if let Err(error) = self.judge.push(&made) {
+                            self.scores.add(|| error.to_string());
+                        }
+                        self.replayed += 1;
+                        (self.sink)(made);
+                    }
+                    Err(why) => self.schedule.add(|| why),
+                }
             }
-            Err(why) => replay.schedule.add(|| why),
+            Remade::Short(job) => {
+                self.put_back.later.push((job.number, job.place));
+                self.put_back.hashes.push(hash(&key(self.live.family, &job.task, job.place.arm)));
+                self.put_back.attempts.extend(job.attempts.iter().map(Place::of));
+                self.put_back.episodes.extend(job.recorded.iter().map(Place::of));
+            }
         }
     }
-    replay.finish()
-}
 
-/// As the run itself was: see [`identity::is_strict`].
-fn strict(live: &Live<'_>) -> bool {
-    BaseUrl::parse(&live.terms.base_url).map_or(true, |base| identity::is_strict(live.money.price(), &base))
-}
+    fn part(&mut self, part: Part) -> &mut Differences {
+        match part {
+            Part::Schedule => &mut self.schedule,
+            Part::Surfaces => &mut self.surfaces,
+            Part::Scores => &mut self.scores,
+            Part::Books => &mut self.books,
+        }
+    }
 
-impl Replay<'_> {
-    fn read_episodes(&mut self) -> Result<(), String> {
-        for line in self.live.reader.episodes(Tail::Report).map_err(|error| error.to_string())? {
-            let record = line.map_err(|error| error.to_string())?;
-            let key = EpisodeKey { task: record.task.clone(), arm: record.arm.clone() };
-            let name = || format!("the episode of task {} under {} is recorded twice", key.task, key.arm);
-            if self.recorded.contains_key(&key) {
-                self.schedule.add(name);
-            }
-            self.recorded.insert(key, record);
+    fn keep_surface(&mut self, digest: Digest) {
+        if self.seen.contains(&digest) {
+            return;
+        }
+        if let Err(error) = self.live.reader.surface(&digest) {
+            self.surfaces.add(|| error.to_string());
+        }
+        self.seen.insert(digest);
+    }
+
+    /// What the logs hold beyond what the schedule asks for.
+    fn left(&mut self, reading: &mut Reading<'_>) -> Result<(), String> {
+        if let (count, Some(one)) = reading.attempts.left()? {
+            let Opened { n, draw: DrawId { task, arm, turn }, .. } = one.opened;
+            self.schedule.add(|| match count {
+                1 => format!("attempt {n}, of task {task} under {arm}, turn {turn}, is one that no episode needs"),
+                _ => format!(
+                    "{count} attempts are of no episode's need, among them attempt {n}, of task {task} under {arm}, turn {turn}"
+                ),
+            });
+        }
+        if let (count, Some(Line { record, .. })) = reading.episodes.left()? {
+            self.schedule.add(|| {
+                let name = format!("the episode of task {} under {}", record.task, record.arm);
+                match count {
+                    1 => format!("{name} is on record and was not planned, or not twice"),
+                    _ => {
+                        format!("{count} episodes are on record that were not planned, or not twice, among them {name}")
+                    }
+                }
+            });
         }
         Ok(())
     }
 
-    /// Re-runs one episode and holds it against its recorded line. Returns the re-made line.
-    fn episode(&mut self, task: &AnyTask, place: usize) -> Result<EpisodeRecord, String> {
-        let Live { inputs, family, .. } = *self.live;
-        let arm = &family.arms[place];
-        let id = arm.info().id.0.as_str();
-        let name = format!("task {} under {id}", task.id());
-        let rule = &inputs.protocol.episode;
-        let mut episode =
-            task.episode(arm.as_ref(), &inputs.catalogs, rule).map_err(|error| format!("{name}: {error}"))?;
-        let system = family.system(&inputs.protocol);
-        while !episode.ended() {
-            let draw = DrawId { task: task.id().clone(), arm: id.into(), turn: episode.turn() };
-            let surface = episode.surface().clone();
-            let settings = &self.live.terms.settings;
-            let request = Request { settings, system, surface: &surface, entries: episode.entries() };
-            self.wire.encode(&request, &mut self.body);
-            let (reply, billed) = self.draw(&name, &draw, &request)?;
-            episode.book(billed);
-            match reply {
-                Some(reply) => episode.accept(reply),
-                None => episode.abort(End::Missing),
-            }
-        }
-        let made = episode.finish();
-        let key = EpisodeKey { task: made.task.clone(), arm: made.arm.clone() };
-        let recorded = self.recorded.remove(&key).ok_or_else(|| format!("the episode of {name} is missing"))?;
-        if !self.same(recorded.clone(), made.clone()) {
-            self.scores.add(|| format!("{name}: {}", difference(&recorded, &made)));
-        }
-        self.replayed += 1;
-        Ok(made)
-    }
-
-    /// While a record is being closed its lines have no scores yet; lines of an interrupted close have them already.
-    fn same(&self, mut recorded: EpisodeRecord, mut made: EpisodeRecord) -> bool {
-        if self.live.stage == Stage::Closing {
-            recorded.set_score(None);
-            made.set_score(None);
-        }
-        recorded == made
-    }
-
-    /// The reply to a draw, where it has one, and what all its tries cost. Every try must ask for what is re-made here.
-    fn draw(&mut self, name: &str, draw: &DrawId, request: &Request<'_>) -> Result<(Option<Reply>, u64), String> {
-        let index = self.live.index;
-        let tries = index.tries(draw);
-        if tries.is_empty() {
-            return Err(format!("{name}: turn {} was never asked for", draw.turn));
-        }
-        self.draws += 1;
-        let digest = self.wire.request_digest(request, &self.body).map_err(|error| format!("{name}: {error}"))?;
-        let reserve =
-            self.live.money.reserve(bound(request, &self.body)).map_err(|error| format!("{name}: {error}"))?;
-        let (mut reply, mut billed) = (None, 0_u64);
-        for (one, number) in tries.iter().zip(1..) {
-            let opened = &one.opened;
-            let n = opened.n;
-            if opened.surface != *request.surface.digest() {
-                self.surfaces.add(|| format!("attempt {n}: {name} shows another surface than its arm makes"));
-            } else if opened.request != digest {
-                self.surfaces.add(|| format!("attempt {n}: the request of {name} is not what was asked"));
-            }
-            if opened.attempt != number {
-                self.schedule
-                    .add(|| format!("attempt {n}: try {} of {name} stands where {number} belongs", opened.attempt));
-            }
-            if opened.reserve != reserve {
-                self.books.add(|| format!("attempt {n} reserves {}, its worst case is {reserve}", opened.reserve));
-            }
-            self.keep_surface(&opened.surface.clone());
-            let settled = index.outcome(one)?;
-            billed = billed.saturating_add(settled.billed);
-            if reply.is_some() {
-                self.schedule.add(|| format!("attempt {n}: {name} asks again for what was answered"));
-            }
-            if let Some(read) = self.outcome(one, &settled)?
-                && reply.is_none()
-            {
-                reply = Some(read);
-            }
-        }
-        Ok((reply, billed))
-    }
-
-    /// Reads an outcome and checks what was booked for it.
-    fn outcome(&mut self, one: &Indexed, settled: &Settled) -> Result<Option<Reply>, String> {
-        let n = one.opened.n;
-        let read = settled.response.as_ref().map(|response| self.wire.decode(response.get().as_bytes())).transpose();
-        let read = read.map_err(|error| format!("attempt {n}: {error}"))?;
-        if let Some(reply) = &read {
-            self.answered(n, settled, reply);
-        }
-        // An attempt of a free model that states no usage is booked like one that was not processed; usage beyond what can
-        // be counted in money is booked like none.
-        if let Some(reply) = &read
-            && settled.usage != reply.usage.filter(|usage| self.live.money.settle(usage).is_ok())
-        {
-            self.books.add(|| format!("attempt {n}: usage differs from that in its response"));
-        }
-        if let Some(usage) = &settled.usage {
-            let due = self.live.money.settle(usage).map_err(|error| format!("attempt {n}: {error}"))?;
-            if due != settled.billed {
-                self.books.add(|| format!("attempt {n}: billed {}, its usage comes to {due}", settled.billed));
-            }
-        }
-        Ok(read.filter(|_| is_reply(settled)))
-    }
-
-    /// A response that reads is the answer: it names its model itself, and only one of another model, tier or place is
-    /// set aside. Else whoever dislikes an answer could call it an error and ask again.
-    fn answered(&mut self, n: u64, settled: &Settled, reply: &Reply) {
-        if settled.model.as_deref().unwrap_or_default() != reply.model {
-            self.scores.add(|| format!("attempt {n}: its response names the model `{}`", reply.model));
-        }
-        if settled.status.is_none_or(|status| !(200..300).contains(&status)) {
-            self.schedule.add(|| format!("attempt {n}: a response is kept under a status that is no success"));
-        }
-        let surprise = identity::check(&self.live.terms.settings.model, reply).err().filter(|_| self.strict);
-        match (&settled.error, surprise) {
-            (Some(error), None) => {
-                self.schedule.add(|| format!("attempt {n}: its response reads, and is set aside for `{error}`"));
-            }
-            (None, Some(surprise)) => self.schedule.add(|| format!("attempt {n}: {surprise}; it is no answer")),
-            (None, None) | (Some(_), Some(_)) => {}
-        }
-    }
-
-    fn keep_surface(&mut self, digest: &Digest) {
-        if self.seen.insert(digest.clone())
-            && let Err(error) = self.live.reader.surface(digest)
-        {
-            self.surfaces.add(|| error.to_string());
-        }
-    }
-
-    fn finish(mut self) -> Replayed {
-        let index = self.live.index;
-        for key in self.recorded.keys() {
-            self.schedule.add(|| format!("the episode of task {} under {} was not planned", key.task, key.arm));
-        }
-        if self.draws < index.draws() {
-            let stray = index.draws() - self.draws;
-            self.schedule.add(|| format!("{stray} draws were asked for that no episode needs"));
-        }
+    fn finish(mut self, sums: &Sums) -> Replayed {
         match self.live.reader.surfaces() {
             Ok(kept) => {
-                for stray in kept.iter().filter(|name| !self.seen.iter().any(|digest| digest.as_str() == name.as_str()))
-                {
+                let known: BTreeSet<&str> = self.seen.iter().map(Digest::as_str).collect();
+                for stray in kept.iter().filter(|name| !known.contains(name.as_str())) {
                     self.surfaces.add(|| format!("surface {stray} is kept, but no attempt shows it"));
                 }
             }
             Err(error) => self.surfaces.add(|| error.to_string()),
         }
         let manifest = self.live.reader.manifest();
-        for &overrun in &index.overruns {
+        for &overrun in &sums.overruns {
             if !manifest.deviations.contains(&accepted(overrun)) {
                 self.books.add(|| format!("{}; the manifest does not accept it", Refusal::Overrun(overrun)));
             }
         }
         let budget = manifest.budget;
-        let books = index.books;
+        let books = sums.books;
         match budget {
             Some(budget) if books.spent <= budget => {}
             Some(budget) => {
@@ -304,7 +409,10 @@ impl Replay<'_> {
                 )
             }),
             attempts: books.attempts,
-            models: index.models.clone(),
+            models: sums.models.clone(),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,11 +4,14 @@
 //! record is a note, what disagrees is a failure.
 
 mod again;
+mod ahead;
 mod certificate;
-mod index;
+mod in_order;
 mod kind;
 mod ledger;
 mod live;
+mod log;
+mod remake;
 mod replay;
 mod shown;
 mod signature;
@@ -29,14 +32,14 @@ use bench_protocol::{
 use bench_results::record::{Manifest, Record, RecordError, RunKind};
 
 pub use again::{Rescored, rescore};
-pub(crate) use index::Index;
 pub(crate) use live::{Live, Stage, replay as replay_live};
+pub(crate) use log::Log;
 pub use shown::{Shown, shown};
 
 use self::ledger::{Entered, Published};
 
 use crate::{
-    bundle::{self, layout},
+    bundle::{self, BundleError, layout},
     checks::{self, Found, Report},
     conclude::{Facts, Judge},
     exit,
@@ -66,6 +69,11 @@ pub struct Against {
 /// Verifies the record in a folder.
 pub fn verify(folder: &Path, against: &Against) -> Report {
     let mut report = Report::new(folder.display().to_string());
+    // Before anything is opened: what is no plain file may never end.
+    if let Err(error @ BundleError::Kind { .. }) = layout::of_plain_files(folder) {
+        report.add("files", exit::VERIFY_RECORD, Err(error.to_string()));
+        return report;
+    }
     let reader = match Record::open(folder) {
         Ok(reader) => reader,
         Err(error) => {
@@ -177,14 +185,14 @@ fn verify_live(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: 
         Err(error) => return report.add("terms", exit::VERIFY_INPUTS, Err(format!("{error:#}"))),
     };
     report.add("terms", exit::VERIFY_INPUTS, holds);
-    let index = match Index::of(reader.folder()) {
-        Ok(index) => index,
+    let stage = if reader.manifest().complete { Stage::Closed } else { Stage::Closing };
+    let live = Live { reader, inputs, family, planned: &planned, terms, money: &money, stage };
+    let (replayed, sums) = match replay_live(&live, &mut judge, &mut |_| {}) {
+        Ok(both) => both,
         Err(why) => return report.add("books", exit::VERIFY_BOOKS, Err(why)),
     };
-    let stage = if reader.manifest().complete { Stage::Closed } else { Stage::Closing };
-    let live = Live { reader, inputs, family, planned: &planned, terms, money: &money, index: &index, stage };
-    replayed_checks(report, reader.manifest(), replay_live(&live, &mut judge, &mut |_| {}));
-    concluded(report, reader, inputs, &judge, &money::facts(reader.manifest(), terms, index.books, &index.digest));
+    replayed_checks(report, reader.manifest(), replayed);
+    concluded(report, reader, inputs, &judge, &money::facts(reader.manifest(), terms, sums.books, &sums.digest));
 }
 
 fn replayed_checks(report: &mut Report, manifest: &Manifest, replayed: replay::Replayed) {

@@ -29,7 +29,7 @@ pub(super) fn tasks(reader: &Record, prepared: &Prepared) -> Found {
     let mut texts = Vec::new();
     for family in &prepared.families {
         let name = if family.kind == FamilyKind::Results { RESULTS } else { TOOLS };
-        let made = family.tasks.digest().map_err(|error| error.to_string())?;
+        let made = family.tasks_digest().map_err(|error| error.to_string())?;
         match stated.get(name) {
             Some(stated) if *stated != made => {
                 return Err(format!("suite {name}: the certificate states {stated}, the seed makes {made}"));

@@ -56,3 +56,30 @@ fn prices_money_and_ledger_cannot_be_edited_unseen() {
     let out = stdout(bench(folder.path()).args(["verify", "b.tar.gz"]), 0);
     assert!(out.contains("note  one look") && out.contains("binds nobody"), "{out}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_record_is_made_of_plain_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = MockServer::start(&ARMS, 20, |_, _| None, Duration::ZERO);
+    stdout(live(folder.path(), &server, 20).arg("--quiet"), 0);
+    let run = only_run(folder.path());
+    let elsewhere = folder.path().join("elsewhere");
+    for name in ["manifest.json", "attempts.jsonl", "inputs/live.json", "inputs/catalogs", "surfaces"] {
+        let path = run.join(name);
+        fs::rename(&path, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        let out = stdout(bench(folder.path()).arg("verify").arg(&run), 40);
+        let named = out.lines().any(|line| line.contains("FAIL  files") && line.contains(name));
+        assert!(named, "{name} is not named in\n{out}");
+        fs::remove_file(&path).unwrap();
+        fs::rename(&elsewhere, &path).unwrap();
+    }
+    // A pipe would be waited for.
+    fs::rename(run.join("episodes.jsonl"), &elsewhere).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(run.join("episodes.jsonl")).status().unwrap().success());
+    stdout(bench(folder.path()).arg("verify").arg(&run), 40);
+    fs::remove_file(run.join("episodes.jsonl")).unwrap();
+    fs::rename(&elsewhere, run.join("episodes.jsonl")).unwrap();
+    stdout(bench(folder.path()).arg("verify").arg(&run), 0);
+}

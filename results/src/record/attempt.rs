@@ -66,6 +66,9 @@ pub enum AttemptLine {
     Settled(Settled),
 }
 
+/// Bytes in which the draw of an opening line begins, as it is written: behind a number.
+const LEAD: usize = 32;
+
 /// Tells the two kinds of line apart: only an opening line has a draw.
 #[derive(Deserialize)]
 struct Probe {
@@ -75,7 +78,22 @@ struct Probe {
 
 impl AttemptLine {
     /// Reads one line.
+    ///
+    /// # Errors
+    /// A line that is neither kind, or holds a field that its kind does not have.
     pub fn parse(line: &str) -> Result<Self, serde_json::Error> {
+        // Both kinds are closed and share no reading of one line: what reads as the kind that it looks like is of that kind,
+        // and only what does not is looked at twice.
+        let looks_opened = line.get(..LEAD).unwrap_or(line).contains("\"draw\"");
+        let read = if looks_opened {
+            serde_json::from_str(line).map(Self::Opened)
+        } else {
+            serde_json::from_str(line).map(Self::Settled)
+        };
+        read.or_else(|_| Self::probe(line))
+    }
+
+    fn probe(line: &str) -> Result<Self, serde_json::Error> {
         let probe: Probe = serde_json::from_str(line)?;
         if probe.draw.is_some() {
             serde_json::from_str(line).map(Self::Opened)
@@ -133,4 +151,44 @@ pub struct Settled {
     /// The response body as received, where it is JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Box<RawValue>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AttemptLine;
+
+    const DRAW: &str = r#"{"task":"t1","arm":"raw","turn":1}"#;
+
+    fn opened(order: [&str; 2]) -> String {
+        let digest = format!("\"sha256:{}\"", "0".repeat(64));
+        let fields = order.map(|name| match name {
+            "draw" => format!("\"draw\":{DRAW}"),
+            _ => "\"n\":1".to_owned(),
+        });
+        format!(r#"{{{},"try":1,"reserve":2,"request":{digest},"surface":{digest}}}"#, fields.join(","))
+    }
+
+    #[test]
+    fn a_line_is_of_its_kind_wherever_its_fields_stand() {
+        for order in [["n", "draw"], ["draw", "n"]] {
+            assert!(matches!(AttemptLine::parse(&opened(order)), Ok(AttemptLine::Opened(_))), "{order:?}");
+        }
+        let digest = format!("\"sha256:{}\"", "0".repeat(64));
+        let late = format!(r#"{{"n":1,"try":1,"reserve":2,"request":{digest},"surface":{digest},"draw":{DRAW}}}"#);
+        assert!(matches!(AttemptLine::parse(&late), Ok(AttemptLine::Opened(_))));
+        // A response may hold the word.
+        let settled = r#"{"n":1,"billed":0,"response":{"draw":1}}"#;
+        assert!(matches!(AttemptLine::parse(settled), Ok(AttemptLine::Settled(_))));
+        let early = r#"{"response":{"draw":1},"n":1,"billed":0}"#;
+        assert!(matches!(AttemptLine::parse(early), Ok(AttemptLine::Settled(_))));
+    }
+
+    #[test]
+    fn a_line_of_both_kinds_is_of_none() {
+        let both = opened(["n", "draw"]).replacen("\"try\"", "\"billed\":0,\"try\"", 1);
+        let error = AttemptLine::parse(&both).unwrap_err().to_string();
+        assert!(error.contains("unknown field `billed`"), "{error}");
+        let error = AttemptLine::parse(&format!(r#"{{"n":1,"billed":0,"draw":{DRAW}}}"#)).unwrap_err().to_string();
+        assert!(error.contains("unknown field `billed`"), "{error}");
+    }
 }

@@ -76,6 +76,12 @@ pub enum RecordError {
         /// The line, from 1.
         line: u64,
     },
+    /// A line is no longer where it was.
+    #[error("{path}: it changed while it was read; read the record once nobody writes it any more")]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// A surface's bytes are not what its name says.
     #[error("{path}: holds {found}, not what its name says")]
     Surface {

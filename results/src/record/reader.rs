@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufRead as _, BufReader, Read as _},
+    io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom},
     marker::PhantomData,
     path::{Path, PathBuf},
 };
@@ -146,21 +146,33 @@ impl Line for EpisodeRecord {
 pub struct Lines<T> {
     path: PathBuf,
     input: BufReader<File>,
+    /// Opened once a line is read anew.
+    second: Option<File>,
     tail: Tail,
     line: u64,
+    offset: u64,
     buffer: Vec<u8>,
     ended: bool,
     kind: PhantomData<T>,
 }
 
+/// What is read at once where a single line is read anew, in bytes.
+const SINGLE: usize = 1 << 12;
+
 impl<T: Line> Lines<T> {
-    fn open(path: PathBuf, tail: Tail) -> Result<Self, RecordError> {
+    /// The lines of the log at this path.
+    ///
+    /// # Errors
+    /// [`RecordError::Io`] where it cannot be opened.
+    pub fn open(path: PathBuf, tail: Tail) -> Result<Self, RecordError> {
         let file = File::open(&path).map_err(|source| RecordError::Io { path: path.clone(), source })?;
         Ok(Self {
             path,
             input: BufReader::with_capacity(1 << 16, file),
+            second: None,
             tail,
             line: 0,
+            offset: 0,
             buffer: Vec::new(),
             ended: false,
             kind: PhantomData,
@@ -172,7 +184,41 @@ impl<T: Line> Lines<T> {
         self.line
     }
 
+    /// Path of the log.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the line that was read last begins, in bytes from the start of the log.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The bytes of the line that was read last, its end included.
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// Reads the line anew that begins at this offset; what comes next in order stays what it was.
+    ///
+    /// # Errors
+    /// [`RecordError::Changed`] where no such line is there any more.
+    pub fn again(&mut self, offset: u64) -> Result<T, RecordError> {
+        let io = |source| RecordError::Io { path: self.path.clone(), source };
+        let mut file = match self.second.take() {
+            Some(file) => file,
+            None => File::open(&self.path).map_err(io)?,
+        };
+        file.seek(SeekFrom::Start(offset)).map_err(io)?;
+        let mut bytes = Vec::new();
+        BufReader::with_capacity(SINGLE, &file).take(MAX_LINE).read_until(b'\n', &mut bytes).map_err(io)?;
+        self.second = Some(file);
+        let line = bytes.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
+        line.and_then(|line| T::parse(line).ok()).ok_or_else(|| RecordError::Changed { path: self.path.clone() })
+    }
+
     fn read_line(&mut self) -> io::Result<usize> {
+        self.offset += self.buffer.len() as u64;
         self.buffer.clear();
         self.input.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.buffer)
     }
@@ -256,6 +302,23 @@ mod tests {
             assert!(message.contains("episodes.jsonl, line 2"), "{message}");
             assert!(lines.next().is_none(), "after an error there are no more");
         }
+    }
+
+    #[test]
+    fn a_line_reads_anew_from_where_it_began_and_does_not_disturb_the_order() {
+        let text = line() + &line() + &line();
+        let (folder, record) = record(text.as_bytes());
+        let mut lines = record.episodes(Tail::Report).unwrap();
+        let mut offsets = Vec::new();
+        while let Some(read) = lines.next() {
+            offsets.push(lines.offset());
+            assert_eq!(lines.bytes(), line().as_bytes());
+            assert_eq!(lines.again(offsets[0]).unwrap(), read.unwrap());
+        }
+        assert_eq!(offsets, [0, line().len() as u64, 2 * line().len() as u64]);
+        assert!(matches!(lines.again(1), Err(RecordError::Changed { .. })));
+        fs::write(folder.path().join(EPISODES), "{}").unwrap();
+        assert!(matches!(lines.again(0), Err(RecordError::Changed { .. })));
     }
 
     #[test]

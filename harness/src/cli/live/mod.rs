@@ -258,7 +258,7 @@ fn lock(
 /// Refuses a second confirmatory look before anything is asked. The ledger refuses it once more when the run is entered.
 fn first_look(undertaking: &Undertaking, lock: Option<&Digest>, chain: &Chain) -> Result<(), Failure> {
     let Some(lock) = lock.filter(|_| undertaking.confirmatory()) else { return Ok(()) };
-    let tasks = undertaking.prepared.families[0].tasks.digest()?;
+    let tasks = undertaking.prepared.families[0].tasks_digest()?;
     match chain.second_look(lock, Some(&tasks), &undertaking.settings.model, undertaking.family()) {
         Some(earlier) => {
             let error = ChainError::SecondLook { earlier: earlier.run.clone(), at: earlier.at.clone() };

@@ -18,7 +18,7 @@ use crate::{
     ledger::{Chain, Event, Ledger},
     meter::{Books, dollars},
     run::live::folder,
-    verify::Index,
+    verify::Log,
 };
 
 /// One run, as listed.
@@ -121,7 +121,7 @@ fn of_record(folder: &Path, manifest: &Manifest, chain: &Chain) -> Listed {
         Some(Event::Stopped) => "stopped",
         _ => "ended",
     };
-    let books = manifest.budget.map(|_| Index::books_of(folder));
+    let books = manifest.budget.map(|_| Log::books_of(folder));
     Listed {
         id: manifest.id.clone(),
         state,

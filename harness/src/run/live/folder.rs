@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use bench_protocol::prices::PriceTable;
 use bench_results::record::{
     CERTIFICATE, Durability, EPISODES, EpisodeRecord, INPUTS, MANIFEST, Manifest, SURFACES,
-    whole::{UNFINISHED, write_whole},
+    whole::{UNFINISHED, stream_whole, write_whole},
 };
 
 use super::terms::{PRICES, SCHEMA, TERMS, Terms};
@@ -67,14 +67,30 @@ pub fn write_manifest(folder: &Path, manifest: &Manifest) -> anyhow::Result<()> 
     Ok(write_whole(&folder.join(MANIFEST), &bytes, Durability::Synced)?)
 }
 
-/// Puts the scored episodes in the place of the unscored ones, which are on disk until the moment they are replaced.
-pub fn write_episodes(folder: &Path, episodes: &[EpisodeRecord]) -> anyhow::Result<()> {
-    let mut bytes = Vec::new();
-    for episode in episodes {
-        serde_json::to_writer(&mut bytes, episode)?;
-        bytes.push(b'\n');
-    }
-    Ok(write_whole(&folder.join(EPISODES), &bytes, Durability::Synced)?)
+/// Puts the scored episodes in the place of the unscored ones, which are on disk until the moment they are replaced. `score`
+/// is handed what takes in one after the other; where it fails, the unscored ones stay.
+///
+/// # Errors
+/// Those of `score`, and a file that cannot be written.
+pub fn write_episodes<T>(
+    folder: &Path,
+    score: impl FnOnce(&mut dyn FnMut(&EpisodeRecord)) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let path = folder.join(EPISODES);
+    stream_whole(&path, Durability::Synced, |out| {
+        let (mut line, mut written) = (Vec::new(), anyhow::Ok(()));
+        let scored = score(&mut |episode| {
+            if written.is_ok() {
+                line.clear();
+                written = serde_json::to_writer(&mut line, episode).map_err(anyhow::Error::from).and_then(|()| {
+                    line.push(b'\n');
+                    Ok(out.write_all(&line)?)
+                });
+            }
+        })?;
+        written.with_context(|| path.display().to_string())?;
+        Ok(scored)
+    })
 }
 
 /// Writes the certificate.

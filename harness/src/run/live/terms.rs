@@ -121,7 +121,7 @@ pub fn digests(
     let mut all = BTreeMap::from([
         ("protocol".to_owned(), inputs.protocol.digest()?),
         ("intents".to_owned(), inputs.intents_digest()),
-        (TASKS.to_owned(), family.tasks.digest()?),
+        (TASKS.to_owned(), family.tasks_digest()?),
         ("request fields".to_owned(), Digest::of(&serde_json::to_vec(settings)?)),
         ("prices".to_owned(), prices.clone()),
     ]);
