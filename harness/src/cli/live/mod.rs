@@ -173,7 +173,7 @@ fn start(
         ledger,
     };
     let (journal, recovered) = session.open()?;
-    Ok((session.run(journal, &recovered, output)?, folder))
+    Ok((session.run(journal, recovered, output)?, folder))
 }
 
 /// What a run that may start rests on.

@@ -99,7 +99,7 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
     enter(&session)?;
     folder::write_manifest(&folder, &session.manifest)?;
     output.talk(&format!("run {id}: {} episodes are on record", recovered.episodes.len()));
-    let outcome = session.run(journal, &recovered, output)?;
+    let outcome = session.run(journal, recovered, output)?;
     conclude(outcome, None, &inputs, &folder, output)
 }
 

@@ -84,7 +84,7 @@ impl Session<'_> {
     }
 
     /// Runs what is not on record, and closes the run where everything is.
-    pub(super) fn run(self, journal: Journal, recovered: &Recovered, output: &Output) -> Result<Outcome, Failure> {
+    pub(super) fn run(self, journal: Journal, recovered: Recovered, output: &Output) -> Result<Outcome, Failure> {
         for cut in &recovered.cuts {
             output.talk(&format!("{}: a torn last line was moved to {}", cut.file.display(), cut.kept_in.display()));
         }
@@ -124,7 +124,9 @@ impl Session<'_> {
         let (ask, mut interrupts) = mpsc::unbounded_channel();
         runtime.spawn(async move { while tokio::signal::ctrl_c().await.is_ok() && ask.send(()).is_ok() {} });
         let mut progress = Progress::new(output, manifest.budget.unwrap_or_default());
-        let report = runtime.block_on(live::run(setup, journal, recovered, &mut progress, &mut interrupts));
+        let report = runtime.block_on(live::run(setup, journal, &recovered, &mut progress, &mut interrupts));
+        // The close reads the record anew, and what was recovered grows with it.
+        drop(recovered);
         let summary = progress.summary();
         drop(progress);
         if !summary.is_empty() {
