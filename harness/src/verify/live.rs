@@ -15,7 +15,7 @@ use super::{
     in_order::in_order,
     log::{Line, Log, Pair, Sums},
     remake::{Job, Part, Remade, Remaker},
-    replay::{Differences, Replayed},
+    replay::{Differences, Missing, Replayed},
 };
 use crate::{
     conclude::Judge,
@@ -87,6 +87,7 @@ fn replay_within(
         put_back: PutBack::default(),
         seen: BTreeSet::new(),
         replayed: 0,
+        missing: Missing::default(),
         schedule: Differences::default(),
         surfaces: Differences::default(),
         scores: Differences::default(),
@@ -252,6 +253,7 @@ struct Replay<'a, 'j> {
     put_back: PutBack,
     seen: BTreeSet<Digest>,
     replayed: u64,
+    missing: Missing,
     schedule: Differences,
     surfaces: Differences,
     scores: Differences,
@@ -298,11 +300,18 @@ impl Replay<'_, '_> {
 
     fn take(&mut self, remade: Remade) {
         match remade {
-            Remade::Whole { made, found, surfaces } => {
+            Remade::Whole { made, found, surfaces, missing } => {
                 for (part, what) in found {
                     self.part(part).add(|| what);
                 }
                 surfaces.into_iter().for_each(|digest| self.keep_surface(digest));
+                match missing {
+                    Some(Ok(why)) => *self.missing.explained.entry(why).or_default() += 1,
+                    Some(Err(name)) => {
+                        self.missing.unexplained.get_or_insert(name);
+                    }
+                    None => {}
+                }
                 match made {
                     Ok(made) => {
                         if let Err(error) = self.judge.push(&made) {
@@ -410,6 +419,7 @@ impl Replay<'_, '_> {
             }),
             attempts: books.attempts,
             models: sums.models.clone(),
+            missing: self.missing,
         }
     }
 }

@@ -160,8 +160,8 @@ fn verify_plumbing(report: &mut Report, reader: &Record, inputs: &Inputs, prepar
     };
     let replayed = replay::replay(reader, inputs, prepared, &mut judge);
     let (facts, manifest) = (Facts { attempts: replayed.attempts, ..Facts::default() }, reader.manifest());
-    replayed_checks(report, manifest, replayed);
-    concluded(report, reader, inputs, &judge, &facts);
+    let missing = replayed_checks(report, manifest, replayed);
+    concluded(report, reader, inputs, &judge, (&facts, &missing));
 }
 
 /// A record in the order in which things happened: a model behind a socket.
@@ -191,11 +191,13 @@ fn verify_live(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: 
         Ok(both) => both,
         Err(why) => return report.add("books", exit::VERIFY_BOOKS, Err(why)),
     };
-    replayed_checks(report, reader.manifest(), replayed);
-    concluded(report, reader, inputs, &judge, &money::facts(reader.manifest(), terms, sums.books, &sums.digest));
+    let missing = replayed_checks(report, reader.manifest(), replayed);
+    let facts = money::facts(reader.manifest(), terms, sums.books, &sums.digest);
+    concluded(report, reader, inputs, &judge, (&facts, &missing));
 }
 
-fn replayed_checks(report: &mut Report, manifest: &Manifest, replayed: replay::Replayed) {
+/// The checks of a replay; hands back what it says of episodes without an outcome.
+fn replayed_checks(report: &mut Report, manifest: &Manifest, replayed: replay::Replayed) -> replay::Missing {
     // Of a record that leads nowhere only a part has answered.
     let models = replayed.schedule.is_ok().then(|| models(manifest, &replayed.models));
     report.add("schedule", exit::VERIFY_SCHEDULE, replayed.schedule);
@@ -205,6 +207,7 @@ fn replayed_checks(report: &mut Report, manifest: &Manifest, replayed: replay::R
     if let Some(found) = models {
         report.add("models", exit::VERIFY_EPISODES, found);
     }
+    replayed.missing
 }
 
 /// The models that answered, by their own responses.
@@ -224,10 +227,16 @@ fn models(manifest: &Manifest, answered: &BTreeSet<String>) -> Found {
     }
 }
 
-fn concluded(report: &mut Report, reader: &Record, inputs: &Inputs, judge: &Judge<'_>, facts: &Facts) {
+fn concluded(
+    report: &mut Report,
+    reader: &Record,
+    inputs: &Inputs,
+    judge: &Judge<'_>,
+    (facts, missing): (&Facts, &replay::Missing),
+) {
     let (found, computed) = certificate::recompute(reader, judge, facts);
     if let Some(computed) = &computed {
-        report.add("missing", exit::VERIFY_SCHEDULE, whole::missing(reader, computed));
+        report.add("missing", exit::VERIFY_SCHEDULE, whole::missing(reader, computed, missing));
         whole::controls(report, reader.manifest(), inputs, computed);
     }
     report.add(checks::CERTIFICATE, certificate_code(&found), found.map_err(|(_, why)| why));

@@ -53,6 +53,8 @@ pub(super) enum Remade {
         found: Vec<(Part, String)>,
         /// Surfaces that its attempts show.
         surfaces: Vec<Digest>,
+        /// Of an episode without an outcome: why, as the first of its attempts says that does; else its name.
+        missing: Option<Result<String, String>>,
     },
     /// Its line of the record misstates how much of the log is its own.
     Short(Box<Job>),
@@ -112,8 +114,9 @@ impl<'a> Remaker<'a> {
             Err(Stuck::Short) => return Remade::Short(Box::new(job)),
             Err(Stuck::Wrong(why)) => Err(why),
         };
+        let missing = made.as_ref().is_ok_and(|made| made.end == End::Missing).then(|| running.why_missing());
         let Running { found, surfaces, .. } = running;
-        Remade::Whole { made, found, surfaces }
+        Remade::Whole { made, found, surfaces, missing }
     }
 
     /// While a record is being closed its lines have no scores yet; lines of an interrupted close have them already.
@@ -173,6 +176,15 @@ impl Running<'_> {
             self.found.push((Part::Scores, format!("{}: {}", self.name, difference(&line.record, &made))));
         }
         Ok(made)
+    }
+
+    /// What the first attempt says that failed; else the name of the episode.
+    fn why_missing(&self) -> Result<String, String> {
+        let failure = |settled: &Settled| {
+            let bad = settled.status.filter(|status| !(200..300).contains(status));
+            settled.error.clone().or_else(|| bad.map(|status| format!("status {status}")))
+        };
+        self.attempts.iter().find_map(|one| failure(&one.settled)).ok_or_else(|| self.name.clone())
     }
 
     /// The reply to a draw, where it has one, and what all its tries cost. Every try must ask for what is re-made here.

@@ -1,6 +1,6 @@
 //! Re-running a record: the same episode code, with the recorded responses in the model's place.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bench_protocol::digest::Digest;
 use bench_results::record::{AttemptLine, EpisodeRecord, Lines, Opened, Record, Settled, Tail};
@@ -28,6 +28,17 @@ pub(crate) struct Replayed {
     pub(crate) attempts: u64,
     /// Ids of the models that answered.
     pub(crate) models: BTreeSet<String>,
+    /// Why episodes have no outcome.
+    pub(crate) missing: Missing,
+}
+
+/// Episodes without an outcome.
+#[derive(Debug, Default)]
+pub(crate) struct Missing {
+    /// How many, by what their attempts say.
+    pub(crate) explained: BTreeMap<String, u64>,
+    /// One of which no attempt says why.
+    pub(crate) unexplained: Option<String>,
 }
 
 /// Differences of one kind.
@@ -114,6 +125,7 @@ fn failed(why: &str) -> Replayed {
         books: error(),
         attempts: 0,
         models: BTreeSet::new(),
+        missing: Missing::default(),
     }
 }
 
@@ -286,6 +298,8 @@ impl Replay<'_> {
             books: self.books.outcome(|| format!("{attempts} attempts numbered without a gap, {billed} pico-dollars")),
             attempts,
             models: self.models,
+            // In process nothing fails that an episode could go on without.
+            missing: Missing::default(),
         }
     }
 }

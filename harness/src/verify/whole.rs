@@ -1,17 +1,15 @@
 //! Checks on the run as a whole: tasks, controls, missing episodes, files that nobody asked for.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-};
+use std::{collections::BTreeMap, fs};
 
 use bench_protocol::{digest::Digest, verdict::FamilyKind};
 use bench_results::{
     certificate::Certificate,
-    record::{AttemptLine, DrawId, End, Manifest, Record, Tail},
+    record::{Manifest, Record},
     table::{Planned, Showing},
 };
 
+use super::replay::Missing;
 use crate::checks::{Found, Report};
 use crate::{
     bundle::layout,
@@ -88,7 +86,7 @@ pub(super) fn controls(report: &mut Report, manifest: &Manifest, inputs: &Inputs
 }
 
 /// Every episode without an outcome must say why: its last attempt failed with a status or an error.
-pub(super) fn missing(reader: &Record, certificate: &Certificate) -> Found {
+pub(super) fn missing(reader: &Record, certificate: &Certificate, missing: &Missing) -> Found {
     let terms = folder::terms(reader.folder()).map_err(|error| format!("{error:#}"))?;
     // An arm whose surface the provider refused was not run; the terms and a deviation say so.
     let refused = terms.map(|terms| terms.refused).unwrap_or_default();
@@ -101,38 +99,10 @@ pub(super) fn missing(reader: &Record, certificate: &Certificate) -> Found {
     if lost == 0 {
         return Ok("no episode is missing".to_owned());
     }
-    let text = |error: bench_results::record::RecordError| error.to_string();
-    let mut unexplained = BTreeSet::new();
-    for episode in reader.episodes(Tail::Report).map_err(text)? {
-        let episode = episode.map_err(text)?;
-        if episode.end == End::Missing {
-            unexplained.insert((episode.task, episode.arm));
-        }
+    if let Some(name) = &missing.unexplained {
+        return Err(format!("the episode of {name} is missing, and no attempt of it says why"));
     }
-    let mut open: BTreeMap<u64, DrawId> = BTreeMap::new();
-    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
-    for line in reader.attempts(Tail::Report).map_err(text)? {
-        match line.map_err(text)? {
-            AttemptLine::Opened(opened) => {
-                if unexplained.contains(&(opened.draw.task.clone(), opened.draw.arm.clone())) {
-                    open.insert(opened.n, opened.draw);
-                }
-            }
-            AttemptLine::Settled(settled) => {
-                let Some(draw) = open.remove(&settled.n) else { continue };
-                let bad = settled.status.filter(|status| !(200..300).contains(status));
-                if let Some(why) = settled.error.or_else(|| bad.map(|status| format!("status {status}")))
-                    && unexplained.remove(&(draw.task, draw.arm))
-                {
-                    *reasons.entry(why).or_default() += 1;
-                }
-            }
-        }
-    }
-    if let Some((task, arm)) = unexplained.first() {
-        return Err(format!("the episode of task {task} under {arm} is missing, and no attempt of it says why"));
-    }
-    let reasons: Vec<String> = reasons.into_iter().map(|(why, times)| format!("{times} {why}")).collect();
+    let reasons: Vec<String> = missing.explained.iter().map(|(why, times)| format!("{times} {why}")).collect();
     Ok(format!("{lost} missing, each explained: {}", reasons.join(", ")))
 }
 
