@@ -36,7 +36,7 @@ impl Ledger {
     pub fn read_copy(&self) -> Result<Chain, LedgerError> {
         let bytes = fs::read(&self.path).map_err(JournalError::io(&self.path, "reading"))?;
         if bytes.last().is_some_and(|&last| last != b'\n') {
-            let line = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+            let line = bytes.split(|&byte| byte == b'\n').count() as u64;
             let why = "its end is torn, the last line has no end".to_owned();
             return Err(LedgerError::Line { path: self.path.clone(), line, why });
         }

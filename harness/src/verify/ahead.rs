@@ -201,11 +201,9 @@ impl<S: Source> Ahead<S> {
 
     fn hold(&mut self, item: S::Item) {
         let key = item.key();
-        if !self.later.is_empty() {
-            if self.later.contains(&hash(&key)) {
-                self.places.push(Place::of(&item));
-                return;
-            }
+        if !self.later.is_empty() && self.later.contains(&hash(&key)) {
+            self.places.push(Place::of(&item));
+            return;
         }
         let bytes = OVERHEAD + item.bytes();
         let held = self.held.entry(key).or_insert_with(|| Held { items: Vec::new(), counted: 0, bytes: 0 });
@@ -292,7 +290,7 @@ mod tests {
     /// What a run of `episodes` with so many in flight writes, each of `turns` requests that take 1 to 4 units of time.
     fn run(episodes: u64, flight: usize, turns: u64, seed: u64) -> Vec<u64> {
         let mut rng = stream([7; 32], seed);
-        let mut took = |now: u64| now + 1 + u64::try_from(index(&mut rng, 4)).unwrap();
+        let mut took = |now: u64| now + 1 + index(&mut rng, 4);
         let mut next = 0..episodes;
         // By when it is answered: the episode, and its turns to come.
         let mut under_way: BTreeSet<(u64, u64, u64)> =

@@ -318,7 +318,7 @@ impl Replay<'_, '_> {
                             self.scores.add(|| error.to_string());
                         }
                         self.replayed += 1;
-                        (self.sink)(made);
+                        (self.sink)(*made);
                     }
                     Err(why) => self.schedule.add(|| why),
                 }

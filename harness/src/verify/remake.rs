@@ -48,7 +48,7 @@ pub(super) enum Remade {
     /// It was re-run.
     Whole {
         /// Its line, scored; the error says why there is none.
-        made: Result<EpisodeRecord, String>,
+        made: Result<Box<EpisodeRecord>, String>,
         /// What differs.
         found: Vec<(Part, String)>,
         /// Surfaces that its attempts show.
@@ -109,8 +109,8 @@ impl<'a> Remaker<'a> {
         let name = self.name(&job.task, job.place.arm);
         let mut running =
             Running { remaker: self, name, attempts: &job.attempts, found: Vec::new(), surfaces: Vec::new() };
-        let made = match running.to_the_end(&job, body) {
-            Ok(made) => running.held_against(&job.recorded, made),
+        let made = match running.run_out(&job, body) {
+            Ok(made) => running.held_against(&job.recorded, made).map(Box::new),
             Err(Stuck::Short) => return Remade::Short(Box::new(job)),
             Err(Stuck::Wrong(why)) => Err(why),
         };
@@ -134,7 +134,7 @@ impl<'a> Remaker<'a> {
 }
 
 impl Running<'_> {
-    fn to_the_end(&mut self, job: &Job, body: &mut Vec<u8>) -> Result<EpisodeRecord, Stuck> {
+    fn run_out(&mut self, job: &Job, body: &mut Vec<u8>) -> Result<EpisodeRecord, Stuck> {
         let Live { inputs, family, terms, .. } = *self.remaker.live;
         let arm = &family.arms[job.place.arm];
         let rule = &inputs.protocol.episode;
