@@ -7,7 +7,7 @@ use super::{Scene, past::Past};
 use crate::{
     surface::{
         Tool,
-        meta::{MetaKind, PATTERNS},
+        meta::{Meta, MetaKind, PATTERNS},
         reply::{self, Entry},
     },
     wire::reply::Call,
@@ -15,6 +15,8 @@ use crate::{
 
 /// Letters from which a word tells something.
 const TELLING: usize = 5;
+/// Servers that are connected for one request at most, by a model that has to guess which.
+const MAX_CONNECTED: usize = 3;
 /// Bytes of a pattern at most, as searches by pattern limit it.
 const MAX_PATTERN: usize = 200;
 
@@ -27,7 +29,7 @@ pub(super) fn towards(scene: &Scene<'_>, server: &str, tool: &str, past: &Past<'
     let user = scene.request.conversation.user.as_ref();
     let steps = &past.steps;
     let search = tools.meta(server, |kind| match kind {
-        MetaKind::Search { query } => Some(query.as_str()),
+        MetaKind::Search { query, .. } => Some(query.as_str()),
         _ => None,
     });
     let connect = tools.meta(server, |kind| match kind {
@@ -103,58 +105,136 @@ pub(super) enum ByWords {
     Found(Vec<Entry>),
 }
 
-/// Searches once with the user's words; else lists the servers, then the tools of the one whose words fit best.
+/// What was looked at so far, by words alone.
+#[derive(Default)]
+struct Looked {
+    /// Tools that replies list.
+    found: Vec<Entry>,
+    /// Servers that a search offers, and those that are listed.
+    offered: Vec<Entry>,
+    servers: Vec<Entry>,
+    /// A search was made, and none since a server was connected; one was made that looks further.
+    searched: bool,
+    further: bool,
+    /// Tools were listed, and servers.
+    tools_listed: bool,
+    servers_listed: bool,
+    /// Servers that were to be connected.
+    connected: Vec<String>,
+}
+
+impl Looked {
+    fn of(scene: &Scene<'_>) -> Self {
+        let tools = &*scene.request.tools;
+        let mut looked = Self::default();
+        let conversation = &scene.request.conversation;
+        for exchange in conversation.exchanges.iter().skip(conversation.since) {
+            let Some(meta) = tools.meta_named(exchange.name) else { continue };
+            let input: Map<String, Value> = serde_json::from_str(exchange.input.get()).unwrap_or_default();
+            let label = meta.server.as_deref().filter(|label| tools.is_label_of_one(label));
+            match &meta.kind {
+                MetaKind::Search { further, .. } => {
+                    looked.searched = true;
+                    looked.further |= further.as_ref().is_some_and(|switch| input.contains_key(switch));
+                    let (offered, found) = reply::entries(&exchange.text, label)
+                        .into_iter()
+                        .partition::<Vec<_>, _>(|entry| entry.is_server);
+                    looked.offered.extend(offered);
+                    looked.found.extend(found);
+                }
+                MetaKind::Tools { server } => {
+                    looked.tools_listed = true;
+                    let asked = server.as_ref().and_then(|name| input.get(name)?.as_str());
+                    looked.found.extend(reply::entries(&exchange.text, asked.or(label)));
+                }
+                MetaKind::Servers => {
+                    looked.servers_listed = true;
+                    looked.servers.extend(reply::entries(&exchange.text, None));
+                }
+                MetaKind::Connect { server, .. } => {
+                    looked.searched = false;
+                    looked.connected.extend(input.get(server).and_then(Value::as_str).map(str::to_owned));
+                }
+                _ => {}
+            }
+        }
+        looked
+    }
+
+    /// Of some servers the one whose words fit best and that nobody has asked to be connected yet.
+    fn server(&self, user: &str, servers: &[Entry]) -> Option<String> {
+        let left: Vec<Entry> =
+            servers.iter().filter(|server| !self.connected.contains(&server.name)).cloned().collect();
+        pick(user, &left).map(|server| server.name.clone())
+    }
+}
+
+/// Searches once with the user's words; where that finds nothing, has servers connected that may serve, and searches
+/// again; else lists the servers, then the tools of the one whose words fit best.
 pub(super) fn by_words(scene: &Scene<'_>) -> ByWords {
     let tools = &*scene.request.tools;
     let user = scene.request.conversation.user.as_ref();
-    let (mut found, mut servers) = (Vec::new(), Vec::new());
-    let (mut searched, mut listed) = (false, false);
-    let mut servers_asked = false;
-    let conversation = &scene.request.conversation;
-    for exchange in conversation.exchanges.iter().skip(conversation.since) {
-        let Some(meta) = tools.meta_named(exchange.name) else { continue };
-        let input: Map<String, Value> = serde_json::from_str(exchange.input.get()).unwrap_or_default();
-        let label = meta.server.as_deref().filter(|label| tools.is_label_of_one(label));
-        match &meta.kind {
-            MetaKind::Search { .. } => {
-                searched = true;
-                found.extend(reply::entries(&exchange.text, label));
-            }
-            MetaKind::Tools { server } => {
-                listed = true;
-                let asked = server.as_ref().and_then(|name| input.get(name)?.as_str());
-                found.extend(reply::entries(&exchange.text, asked.or(label)));
-            }
-            MetaKind::Servers => {
-                servers_asked = true;
-                servers.extend(reply::entries(&exchange.text, None));
-            }
-            _ => {}
-        }
+    let looked = Looked::of(scene);
+    if !looked.found.is_empty() {
+        return ByWords::Found(looked.found);
     }
-    if !found.is_empty() {
-        return ByWords::Found(found);
-    }
-    let search = tools.metas(|kind| match kind {
-        MetaKind::Search { query } => Some(query.as_str()),
+    let searches = tools.metas(|kind| match kind {
+        MetaKind::Search { query, further } => Some((query.as_str(), further.as_deref())),
         _ => None,
     });
-    if !searched && let Some((_, meta, query)) = best(user, search) {
-        return ByWords::Step(call(meta, [(query, json!(wording(query, user, WhichWords::Any)))]));
+    let search = best(user, searches);
+    if let Some((_, meta, (parameter, _))) = search.as_ref().filter(|_| !looked.searched) {
+        return ByWords::Step(call(meta, [(*parameter, json!(wording(parameter, user, WhichWords::Any)))]));
+    }
+    if let Some(step) = connecting(scene, &looked, search) {
+        return ByWords::Step(step);
     }
     let lists = tools.metas(|kind| match kind {
         MetaKind::Tools { server } => Some(server.as_deref()),
         _ => None,
     });
-    if !listed && let Some((_, meta, parameter)) = best(user, lists) {
+    if !looked.tools_listed
+        && let Some((_, meta, parameter)) = best(user, lists)
+    {
         let all = tools.metas(|kind| matches!(kind, MetaKind::Servers).then_some(())).next();
-        if let Some((_, all, ())) = all.filter(|_| parameter.is_some() && !servers_asked) {
+        if let Some((_, all, ())) = all.filter(|_| parameter.is_some() && !looked.servers_listed) {
             return ByWords::Step(call(all, []));
         }
-        let fitting = pick(user, &servers).map(|server| json!(server.name));
+        let fitting = pick(user, &looked.servers).map(|server| json!(server.name));
         return ByWords::Step(call(meta, parameter.zip(fitting)));
     }
-    ByWords::Found(found)
+    ByWords::Found(looked.found)
+}
+
+/// The next step where a search finds nothing and servers can be connected: a search that looks further, a server that it
+/// offers, a list of servers, one whose name the user has said. None where all of that was tried.
+fn connecting(
+    scene: &Scene<'_>,
+    looked: &Looked,
+    search: Option<(&Meta, &Tool, (&str, Option<&str>))>,
+) -> Option<Call> {
+    let tools = &*scene.request.tools;
+    let user = scene.request.conversation.user.as_ref();
+    let connects = tools.metas(|kind| match kind {
+        MetaKind::Connect { server, flag } => Some((server.as_str(), flag.as_deref())),
+        _ => None,
+    });
+    let (_, connect, (parameter, flag)) = best(user, connects).filter(|_| looked.connected.len() < MAX_CONNECTED)?;
+    let (_, search, (query, further)) = search?;
+    if let Some(switch) = further.filter(|_| !looked.further) {
+        return Some(call(search, [(query, json!(wording(query, user, WhichWords::Any))), (switch, json!(true))]));
+    }
+    let said = || {
+        let words = tokens(user);
+        let names = |server: &&Entry| tokens(&server.name).iter().any(|word| words.contains(word));
+        looked.server(user, &looked.servers.iter().filter(names).cloned().collect::<Vec<_>>())
+    };
+    if let Some(server) = looked.server(user, &looked.offered).or_else(said) {
+        let asked = [(parameter, json!(server))].into_iter().chain(flag.map(|flag| (flag, json!(true))));
+        return Some(call(connect, asked));
+    }
+    let all = tools.metas(|kind| matches!(kind, MetaKind::Servers).then_some(())).next();
+    all.filter(|_| !looked.servers_listed).map(|(_, all, ())| call(all, []))
 }
 
 /// The entry whose words fit best, the first of equals; none of none.

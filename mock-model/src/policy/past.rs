@@ -59,7 +59,7 @@ impl<'s> Past<'s> {
                 }
                 // What an earlier search brought out may be gone again: one searches anew.
                 Some(MetaKind::Search { .. }) if !now => {}
-                Some(MetaKind::Search { query }) => {
+                Some(MetaKind::Search { query, .. }) => {
                     let asked = input().get(query).and_then(Value::as_str).unwrap_or_default().to_owned();
                     past.steps.queries.push(asked);
                     past.found.extend(text);

@@ -40,6 +40,8 @@ pub(crate) enum MetaKind {
     Search {
         /// Parameter for the query.
         query: String,
+        /// Switch that has it look further than it does by itself.
+        further: Option<String>,
     },
     /// Returns a digested result whole.
     Expand {
@@ -90,7 +92,11 @@ const LOOKS: [&str; 7] = ["describe", "schema", "schemas", "inspect", "metadata"
 const SEEKS: [&str; 5] = ["search", "find", "discover", "query", "retrieve"];
 const LISTS: [&str; 3] = ["list", "browse", "index"];
 const LISTED: [&str; 4] = ["tools", "commands", "functions", "actions"];
+const TELLS: [&str; 2] = ["health", "status"];
 const CONNECTS: [&str; 5] = ["connect", "activate", "load", "enable", "open"];
+
+/// Words of a switch that has a search look further.
+const FURTHER: [&str; 3] = ["offline", "unavailable", "inactive"];
 
 /// Parameters that a meta tool has at most where its name does not say what it does: its own and a few options.
 const MAX_PARAMETERS: usize = 3;
@@ -162,13 +168,14 @@ fn kind(tool: &Tool) -> Option<MetaKind> {
     let query = parameters.find(&QUERIES, "string").or_else(|| parameters.find(&PATTERNS, "string"));
     if let Some(query) = query.filter(|_| says(&SEEKS)) {
         // Upstream tools search too, but not for tools.
-        let for_tools = own.to_ascii_lowercase().contains("tool") || first_sentence_names_tools(&tool.description);
-        return (for_tools && asks_only(&[Some(&query)])).then_some(MetaKind::Search { query });
+        let for_tools = own.to_ascii_lowercase().contains("tool") || first_sentence_names("tools", &tool.description);
+        let further = parameters.switch(&FURTHER);
+        return (for_tools && asks_only(&[Some(&query)])).then_some(MetaKind::Search { query, further });
     }
     if !few || !asks_only(&[server.as_ref()]) {
         return None;
     }
-    if let (Some(server), Some(flag)) = (&server, parameters.asking_for_schemas()) {
+    if let (Some(server), Some(flag)) = (&server, parameters.switch(&LOOKS)) {
         return Some(MetaKind::Connect { server: server.clone(), flag: Some(flag) });
     }
     let about_servers = says(&["server", "servers"]);
@@ -178,7 +185,10 @@ fn kind(tool: &Tool) -> Option<MetaKind> {
     if says(&["manifest"]) || (says(&LISTS) && says(&LISTED)) {
         return Some(MetaKind::Tools { server });
     }
-    (says(&LISTS) && about_servers && server.is_none()).then_some(MetaKind::Servers)
+    // Who is asked nothing and tells how the servers are names them all.
+    let tells_of_servers =
+        tool.properties.is_empty() && says(&TELLS) && first_sentence_names("servers", &tool.description);
+    ((says(&LISTS) && about_servers && server.is_none()) || tells_of_servers).then_some(MetaKind::Servers)
 }
 
 /// The parameters of a tool, looked up by what they may be called.
@@ -193,10 +203,10 @@ impl Parameters<'_> {
         self.tool.properties.iter().find(fits).map(|(name, _)| name.clone())
     }
 
-    /// A switch for schemas.
-    fn asking_for_schemas(&self) -> Option<String> {
-        let asks = |name: &str| words(name).iter().any(|word| LOOKS.contains(&word.as_str()));
-        let fits = |(name, schema): &&(String, Box<RawValue>)| asks(name) && is_of_type(schema, "boolean");
+    /// A switch whose name holds one of these words.
+    fn switch(&self, of: &[&str]) -> Option<String> {
+        let says = |name: &str| words(name).iter().any(|word| of.contains(&word.as_str()));
+        let fits = |(name, schema): &&(String, Box<RawValue>)| says(name) && is_of_type(schema, "boolean");
         self.tool.properties.iter().find(fits).map(|(name, _)| name.clone())
     }
 }
@@ -220,9 +230,9 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-fn first_sentence_names_tools(description: &str) -> bool {
+fn first_sentence_names(what: &str, description: &str) -> bool {
     let first = description.split(['.', '\n']).next().unwrap_or_default().to_ascii_lowercase();
-    first.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "tools")
+    first.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == what)
 }
 
 /// Whether a property's schema is of this type, or leaves it open.
@@ -339,9 +349,15 @@ mod tests {
             invoke("name", "arguments", None)
         );
         let query = &[("query", "string"), ("limit", "integer")];
-        let search = Some(MetaKind::Search { query: "query".into() });
+        let search = Some(MetaKind::Search { query: "query".into(), further: None });
         assert_eq!(kind_of("x__search_tools", query, &[], ""), search);
         assert_eq!(kind_of("x__catalog_search", query, &[], "Search for available tools. More."), search);
+        let switch = &[("query", "string"), ("include_offline", "boolean")];
+        let further = Some("include_offline".to_owned());
+        assert_eq!(of("x__find_tools", switch, &[]), Some(MetaKind::Search { query: "query".into(), further }));
+        let health = "Health of the hub and all its servers. More.";
+        assert_eq!(kind_of("x__health", &[], &[], health), Some(MetaKind::Servers));
+        assert_eq!(kind_of("x__health", &[], &[], "Health of the hub. Not of its servers."), None);
         assert_eq!(kind_of("x__search_code", query, &[], "Search for code. Better than other tools."), None);
         assert_eq!(of("x__disconnect_server", &[("server", "string")], &["server"]), None);
         assert_eq!(of("x__list_issues", &[("server", "string")], &[]), None);

@@ -11,7 +11,11 @@ use super::meta::{signature, split};
 
 const NAMES: [&str; 6] = ["tool_id", "tool_name", "command_name", "name", "id", "tool"];
 const SERVERS: [&str; 4] = ["server", "server_name", "mcp_name", "mcp"];
-const DESCRIPTIONS: [&str; 4] = ["description", "short_description", "summary", "title"];
+const DESCRIPTIONS: [&str; 5] = ["description", "short_description", "summary", "title", "reasoning"];
+/// What an entry calls itself that is no tool.
+const SERVER: &str = "server";
+/// Lists of advice, such as of programs to run instead.
+const ADVICE: &str = "hints";
 /// Members that hold schemas or examples, where `name` is something else.
 const NOT_LISTS: [&str; 6] = ["input_schema", "inputSchema", "schema", "parameters", "args", "properties"];
 /// Joints of server and tool beside the usual one.
@@ -20,7 +24,7 @@ const JOINTS: [&str; 3] = ["::", "/", ":"];
 const MAX_ENTRIES: usize = 2_000;
 
 /// One thing that a reply lists.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Its server, where the reply says.
     pub(crate) server: Option<String>,
@@ -28,6 +32,8 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     /// What the reply says of it.
     pub(crate) description: String,
+    /// The reply says that it is a server.
+    pub(crate) is_server: bool,
 }
 
 /// What a reply lists, in order. `server` is the one that was asked about.
@@ -37,7 +43,7 @@ pub(crate) fn entries(text: &str, server: Option<&str>) -> Vec<Entry> {
         Ok(value) => walk(&value, server, &mut found),
         Err(_) => found.extend(text.lines().filter_map(|line| {
             let listed = signature(line, server)?;
-            Some(Entry { server: listed.server, name: listed.tool, description: listed.line })
+            Some(Entry { server: listed.server, name: listed.tool, description: listed.line, ..Entry::default() })
         })),
     }
     // Of several mentions the first counts, with the first description that any of them has.
@@ -71,7 +77,8 @@ fn walk(value: &Value, server: Option<&str>, found: &mut Vec<Entry>) {
 fn object(members: &Map<String, Value>, server: Option<&str>, found: &mut Vec<Entry>) {
     let text = |names: &[&str]| names.iter().find_map(|name| members.get(*name)?.as_str());
     let lists = |value: &Value| value.as_array().is_some_and(|items| items.iter().any(Value::is_object));
-    let inner: Vec<(&String, &Value)> = members.iter().filter(|(key, _)| !NOT_LISTS.contains(&key.as_str())).collect();
+    let is_list = |key: &str| !NOT_LISTS.contains(&key) && !key.ends_with(ADVICE);
+    let inner: Vec<(&String, &Value)> = members.iter().filter(|(key, _)| is_list(key)).collect();
     let own_server = text(&SERVERS).or(server);
     match text(&NAMES) {
         // A group: its name is a server's.
@@ -81,7 +88,8 @@ fn object(members: &Map<String, Value>, server: Option<&str>, found: &mut Vec<En
         Some(name) => {
             if found.len() < MAX_ENTRIES {
                 let description = text(&DESCRIPTIONS).unwrap_or_default().to_owned();
-                found.push(entry(name, own_server, description));
+                let is_server = members.iter().any(|(key, value)| value == SERVER && !SERVERS.contains(&key.as_str()));
+                found.push(Entry { is_server, ..entry(name, own_server, description) });
             }
         }
         None => inner.iter().for_each(|(_, value)| walk(value, own_server, found)),
@@ -94,7 +102,7 @@ fn entry(name: &str, server: Option<&str>, description: String) -> Entry {
         Some((own, bare)) => (Some(own.to_owned()), bare.to_owned()),
         None => split(name, server),
     };
-    Entry { server, name, description }
+    Entry { server, name, description, is_server: false }
 }
 
 #[cfg(test)]
@@ -123,5 +131,14 @@ mod tests {
             ["git/git_log"]
         );
         assert_eq!(shown(r#"{"servers":[{"name":"git","description":"git server"}]}"#, None), ["/git"]);
+    }
+
+    #[test]
+    fn advice_is_no_list_and_an_entry_may_say_that_it_is_a_server() {
+        let text = r#"{"results":[],"cli_hints":[{"name":"git","description":"a program"}],
+            "candidates":[{"name":"time","candidate_type":"server","reasoning":"clocks"}]}"#;
+        let [time] = &entries(text, None)[..] else { panic!("{:?}", entries(text, None)) };
+        assert_eq!((time.name.as_str(), time.description.as_str(), time.is_server), ("time", "clocks", true));
+        assert!(!entries(r#"[{"name":"now","server":"server"}]"#, None)[0].is_server);
     }
 }

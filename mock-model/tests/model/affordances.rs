@@ -157,6 +157,55 @@ fn a_server_is_connected_where_searches_find_nothing_before() {
 }
 
 #[test]
+fn who_goes_by_words_connects_what_a_search_that_looks_further_offers() {
+    let search = json!({ "query": string(), "include_offline": { "type": "boolean" } });
+    let surface = [
+        tool("hub__catalog_search", "Search for available tools.", &search, &json!([])),
+        tool("hub__connect_server", "", &json!({ "server_name": string() }), &json!(["server_name"])),
+        tool("hub__invoke", "", &json!({ "tool_id": string(), "arguments": object() }), &json!(["tool_id"])),
+    ];
+    let connected = std::cell::Cell::new(false);
+    // Programs to run instead are no tools.
+    let nothing = r#"{"results":[],"cli_hints":[{"name":"git","description":"commits"}],"candidates":[]}"#;
+    let offer = r#"{"results":[],"candidates":[{"name":"vcs","type":"server","reasoning":"commits"},{"name":"git","type":"server","reasoning":"commits of a repository"}]}"#;
+    let calls = play(Behaviour::Lexical, &surface, |name, input| match name {
+        "hub__catalog_search" if connected.get() => {
+            Some(r#"{"results":[{"tool_id":"git::git_log","description":"commits"}]}"#.to_owned())
+        }
+        "hub__catalog_search" => Some(if input.get("include_offline").is_some() { offer } else { nothing }.to_owned()),
+        "hub__connect_server" => {
+            connected.set(input["server_name"] == "git");
+            Some("done".to_owned())
+        }
+        _ => None,
+    });
+    let names: Vec<&str> = calls.iter().filter_map(|call| call.split(' ').next()).collect();
+    let [search, connect] = ["hub__catalog_search", "hub__connect_server"];
+    assert_eq!(names, [search, search, connect, search, "hub__invoke"], "{calls:?}");
+    assert_eq!(calls[2], r#"hub__connect_server {"server_name":"git"}"#);
+}
+
+#[test]
+fn who_goes_by_words_connects_servers_that_the_user_names_and_no_more_than_three() {
+    let surface = [
+        tool("hub__catalog_search", "Search for available tools.", &json!({ "query": string() }), &json!([])),
+        tool("hub__connect_server", "", &json!({ "server_name": string() }), &json!(["server_name"])),
+        tool("hub__health", "Health of all servers.", &json!({}), &json!([])),
+    ];
+    let word = TEXT.split_whitespace().find(|word| word.len() > 4).unwrap();
+    let servers: Vec<Value> =
+        (0..9).map(|n| json!({ "name": format!("{word}-{n}") })).chain([json!({ "name": "zzz" })]).collect();
+    let servers = json!({ "servers": servers }).to_string();
+    let calls = play(Behaviour::Lexical, &surface, |name, _| match name {
+        "hub__health" => Some(servers.clone()),
+        _ => Some("{}".to_owned()),
+    });
+    let connects: Vec<&String> = calls.iter().filter(|call| call.starts_with("hub__connect_server")).collect();
+    assert_eq!(connects.len(), 3, "{calls:?}");
+    assert!(connects.iter().all(|call| call.contains(word)), "{calls:?}");
+}
+
+#[test]
 fn who_goes_by_words_takes_what_a_search_finds() {
     let calls = play(Behaviour::Lexical, &[search(), execute()], |name, _| {
         match name {
