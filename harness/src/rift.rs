@@ -96,23 +96,21 @@ impl Rift {
     }
 }
 
-/// Looks at the cards of all catalogs; `seed` is the key that signs them.
+/// Looks at the cards of all catalogs; `seed` is the key that signs them. `looked_at` is told of every tool, twice: once
+/// its rival was found, and once its cluster was.
 ///
 /// # Errors
 /// Where an embedder fails.
-pub fn analyse(catalogs: &Catalogs, space: &CardSpace, seed: &[u8; 32]) -> Result<Rift, String> {
+pub fn analyse(catalogs: &Catalogs, space: &CardSpace, seed: &[u8; 32], looked_at: &dyn Fn()) -> Result<Rift, String> {
     let names: Vec<String> =
         catalogs.tools().map(|(catalog, tool)| format!("{}/{}", catalog.server, tool.name)).collect();
-    let mut margins = Vec::with_capacity(names.len());
-    for (at, (_, tool)) in catalogs.tools().enumerate() {
-        let cosines = space.cosine(&query(&tool.name, &tool.input_schema))?;
-        let rival = (0..names.len()).filter(|&other| other != at).max_by(|&a, &b| {
-            // The first of equal ones.
-            cosines[a].total_cmp(&cosines[b]).then(b.cmp(&a))
-        });
-        margins.push((cosines[at] - rival.map_or(0.0, |rival| cosines[rival]), rival));
-    }
-    let mut clusters: Vec<Cluster> = linked(names.len(), |a, b| 1.0 - space.between(a, b) <= NEAR)
+    let margins = margins(catalogs, space, looked_at)?;
+    let near = |a: usize| {
+        looked_at();
+        // Documents behind the tools are servers.
+        space.maybe_near(a, 1.0 - NEAR).into_iter().filter(|&b| b < names.len()).collect()
+    };
+    let mut clusters: Vec<Cluster> = linked(names.len(), near, |a, b| 1.0 - space.between(a, b) <= NEAR)
         .into_iter()
         .map(|members| {
             let words: Vec<BTreeSet<String>> =
@@ -123,6 +121,36 @@ pub fn analyse(catalogs: &Catalogs, space: &CardSpace, seed: &[u8; 32]) -> Resul
     // Stable: within a risk, catalog order.
     clusters.sort_by_key(|cluster| cluster.risk);
     Ok(Rift { nearness: space.nearness(), tools: names.len(), clusters, cards: space.signed(seed) })
+}
+
+/// By tool: the cosine of its own query with itself, less the highest with any other; and that other tool.
+fn margins(catalogs: &Catalogs, space: &CardSpace, looked_at: &dyn Fn()) -> Result<Vec<(f64, Option<usize>)>, String> {
+    // Many tools ask by the same words: each query is put once.
+    let mut asking: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, (_, tool)) in catalogs.tools().enumerate() {
+        asking.entry(query(&tool.name, &tool.input_schema)).or_default().push(at);
+    }
+    let tools = catalogs.tool_count();
+    let mut margins = vec![(0.0, None); tools];
+    for (query, asking) in asking {
+        let cosines = space.cosine(&query)?;
+        // The nearest two, the first of equal ones: whoever is the nearest itself has the second for a rival.
+        let mut nearest: [Option<usize>; 2] = [None; 2];
+        for at in 0..tools {
+            let beats = |other: Option<usize>| other.is_none_or(|other| cosines[at].total_cmp(&cosines[other]).is_gt());
+            if beats(nearest[0]) {
+                nearest = [Some(at), nearest[0]];
+            } else if beats(nearest[1]) {
+                nearest[1] = Some(at);
+            }
+        }
+        for at in asking {
+            let rival = nearest.into_iter().flatten().find(|&other| other != at);
+            margins[at] = (cosines[at] - rival.map_or(0.0, |rival| cosines[rival]), rival);
+            looked_at();
+        }
+    }
+    Ok(margins)
 }
 
 /// A query that only the tool's arguments make: their names, or the tool's own where it takes none or they hold no word.
@@ -144,12 +172,14 @@ fn cluster(
     margins: &[(f64, Option<usize>)],
     names: &[String],
 ) -> Cluster {
-    let in_all = |word: &&String| words.iter().all(|set| set.contains(*word));
-    let shared: Vec<String> = words.first().into_iter().flatten().filter(in_all).cloned().collect();
+    let mut having: BTreeMap<&String, usize> = BTreeMap::new();
+    for word in words.iter().flatten() {
+        *having.entry(word).or_default() += 1;
+    }
+    let in_all = having.iter().filter(|(_, members)| **members == words.len());
+    let shared: Vec<String> = in_all.map(|(word, _)| (*word).clone()).collect();
     let member = |(place, &at): (usize, &usize)| {
-        let elsewhere =
-            |word: &&String| words.iter().enumerate().any(|(other, set)| other != place && set.contains(*word));
-        let unique: Vec<String> = words[place].iter().filter(|word| !elsewhere(word)).cloned().collect();
+        let unique: Vec<String> = words[place].iter().filter(|word| having[word] == 1).cloned().collect();
         let (margin, rival) = margins[at];
         Member {
             tool: names[at].clone(),
@@ -171,20 +201,33 @@ fn cluster(
     Cluster { risk, shared, members }
 }
 
-/// Groups what is linked, directly or through others; groups and members in rising order.
-fn linked(count: usize, is_linked: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
-    let mut group: Vec<usize> = (0..count).collect();
+/// Groups what is linked, directly or through others; groups and members in rising order. `near` gives whom one may be
+/// linked with: all others, or fewer.
+fn linked(
+    count: usize,
+    near: impl Fn(usize) -> Vec<usize>,
+    is_linked: impl Fn(usize, usize) -> bool,
+) -> Vec<Vec<usize>> {
+    // A forest whose roots are the first members (Galler and Fischer 1964).
+    let mut above: Vec<usize> = (0..count).collect();
+    let root = |above: &mut [usize], mut at: usize| {
+        while above[at] != at {
+            above[at] = above[above[at]];
+            at = above[at];
+        }
+        at
+    };
     for a in 0..count {
-        for b in a + 1..count {
-            if group[a] != group[b] && is_linked(a, b) {
-                let (from, to) = (group[a].max(group[b]), group[a].min(group[b]));
-                group.iter_mut().filter(|group| **group == from).for_each(|group| *group = to);
+        for b in near(a) {
+            let roots = (root(&mut above, a), root(&mut above, b));
+            if roots.0 != roots.1 && is_linked(a, b) {
+                above[roots.0.max(roots.1)] = roots.0.min(roots.1);
             }
         }
     }
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (at, group) in group.into_iter().enumerate() {
-        groups.entry(group).or_default().push(at);
+    for at in 0..count {
+        groups.entry(root(&mut above, at)).or_default().push(at);
     }
     groups.into_values().collect()
 }
@@ -199,7 +242,7 @@ mod tests {
     #[test]
     fn links_chain() {
         let links = [(0, 3), (3, 4), (1, 2)];
-        let groups = linked(6, |a, b| links.contains(&(a, b)));
+        let groups = linked(6, |_| (0..6).collect(), |a, b| links.contains(&(a, b)));
         assert_eq!(groups, [vec![0, 3, 4], vec![1, 2], vec![5]]);
     }
 
@@ -212,7 +255,7 @@ mod tests {
             {"name": "convert_time", "inputSchema": takes(&["timezone"])},
         ]);
         let catalogs = catalogs_of(&[("s", tools)]);
-        let rift = analyse(&catalogs, &CardSpace::words(&catalogs), &[1; 32]).unwrap();
+        let rift = analyse(&catalogs, &CardSpace::words(&catalogs), &[1; 32], &|| {}).unwrap();
         assert_eq!(rift.clusters.len(), 2);
         let twins = &rift.clusters[0];
         assert_eq!((twins.members.len(), twins.risk), (2, Risk::Medium), "{twins:?}");
@@ -225,7 +268,7 @@ mod tests {
     #[test]
     fn of_the_reference_servers() {
         let catalogs = Catalogs::vendored().unwrap();
-        let rift = analyse(&catalogs, &CardSpace::words(&catalogs), &[1; 32]).unwrap();
+        let rift = analyse(&catalogs, &CardSpace::words(&catalogs), &[1; 32], &|| {}).unwrap();
         let alone = RISKS.map(|risk| rift.alone().filter(|(own, _)| *own == risk).count());
         let several: Vec<(Risk, Vec<&str>)> = rift
             .several()

@@ -98,10 +98,20 @@ pub struct Index {
     postings: Vec<Vec<(u32, u32)>>,
     /// Tokens per document.
     lengths: Vec<u32>,
+    /// Tokens of all documents.
+    total: u64,
     /// Distinct tokens per document.
     distinct: Vec<u32>,
     /// TF-IDF vectors, built when they are first asked for.
-    vectors: OnceLock<Vec<Vector>>,
+    vectors: OnceLock<Vectors>,
+}
+
+/// The documents' TF-IDF vectors.
+#[derive(Debug, Clone, Default)]
+struct Vectors {
+    documents: Vec<Vector>,
+    /// The same by term: `(document, weight)` by document.
+    by_term: Vec<Vec<(u32, f64)>>,
 }
 
 impl Index {
@@ -123,6 +133,7 @@ impl Index {
                 terms.push(term);
             }
             index.lengths.push(small(terms.len()));
+            index.total += terms.len() as u64;
             let counts = counted(terms);
             index.distinct.push(small(counts.len()));
             for (term, occurrences) in counts {
@@ -152,19 +163,32 @@ impl Index {
         scores
     }
 
-    /// BM25 of every document for something else than a token, a phrase for instance, that occurs this often in each.
-    pub fn bm25_of(&self, occurrences: impl IntoIterator<Item = usize>) -> Vec<f64> {
-        let counted = (0_u32..).zip(occurrences).filter(|(_, count)| *count > 0);
-        let postings: Vec<(u32, u32)> =
-            counted.take_while(|(document, _)| (*document as usize) < self.len()).map(|(d, n)| (d, small(n))).collect();
+    /// BM25 of every document for something else than a token, a phrase for instance, that occurs in these documents so
+    /// often and in no other.
+    pub fn bm25_of(&self, occurrences: impl IntoIterator<Item = (usize, usize)>) -> Vec<f64> {
+        let counted = occurrences.into_iter().filter(|(document, count)| *count > 0 && *document < self.len());
+        let postings: Vec<(u32, u32)> = counted.map(|(document, count)| (small(document), small(count))).collect();
         let mut scores = vec![0.0; self.len()];
         self.add_bm25(&postings, &mut scores);
         scores
     }
 
+    /// Documents that have all of these tokens, in order; none for no token.
+    pub fn having(&self, tokens: &[String]) -> Vec<usize> {
+        let Some(mut postings) = tokens.iter().map(|token| self.postings_of(token)).collect::<Option<Vec<_>>>() else {
+            return Vec::new();
+        };
+        // The rarest first: the others are only looked into.
+        postings.sort_by_key(|documents| documents.len());
+        let Some((rarest, others)) = postings.split_first() else { return Vec::new() };
+        let has = |documents: &&[(u32, u32)], document: u32| documents.binary_search_by_key(&document, |d| d.0).is_ok();
+        let all = rarest.iter().map(|&(document, _)| document);
+        all.filter(|&document| others.iter().all(|other| has(other, document))).map(|at| at as usize).collect()
+    }
+
     fn add_bm25(&self, postings: &[(u32, u32)], scores: &mut [f64]) {
         let documents = self.len() as f64;
-        let average = self.lengths.iter().map(|&length| f64::from(length)).sum::<f64>() / documents.max(1.0);
+        let average = self.total as f64 / documents.max(1.0);
         let frequency = postings.len() as f64;
         let idf = (1.0 + (documents - frequency + 0.5) / (frequency + 0.5)).ln();
         for &(document, occurrences) in postings {
@@ -177,8 +201,15 @@ impl Index {
     /// Cosine of every document with the query, over tf = 1 + ln(tf) and idf = ln((N + 1) / (df + 1)) + 1; tokens of the
     /// query that no document has are ignored.
     pub fn cosine(&self, query: &[String]) -> Vec<f64> {
-        let query = self.vector(query);
-        self.vectors().iter().map(|document| document.dot(&query)).collect()
+        let vectors = self.vectors();
+        let mut scores = vec![0.0; self.len()];
+        // In the order of terms, as an inner product would add them.
+        for (term, own) in self.vector(query).weights {
+            for &(document, weight) in &vectors.by_term[term as usize] {
+                scores[document as usize] += weight * own;
+            }
+        }
+        scores
     }
 
     /// Jaccard similarity of every document's token set with the query's.
@@ -202,10 +233,15 @@ impl Index {
 
     /// The TF-IDF vector of a document, of length 1.
     pub fn document(&self, at: usize) -> Option<&Vector> {
-        self.vectors().get(at)
+        self.vectors().documents.get(at)
     }
 
-    fn vectors(&self) -> &[Vector] {
+    /// Documents that have a term of a vector, in order.
+    pub fn with_term(&self, term: u32) -> impl Iterator<Item = usize> {
+        self.postings.get(term as usize).into_iter().flatten().map(|&(document, _)| document as usize)
+    }
+
+    fn vectors(&self) -> &Vectors {
         self.vectors.get_or_init(|| {
             let mut counts: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.len()];
             for (term, postings) in (0..).zip(&self.postings) {
@@ -213,7 +249,14 @@ impl Index {
                     counts[document as usize].push((term, occurrences));
                 }
             }
-            counts.into_iter().map(|counts| self.weighted(counts)).collect()
+            let documents: Vec<Vector> = counts.into_iter().map(|counts| self.weighted(counts)).collect();
+            let mut by_term: Vec<Vec<(u32, f64)>> = self.postings.iter().map(|p| Vec::with_capacity(p.len())).collect();
+            for (document, vector) in (0..).zip(&documents) {
+                for &(term, weight) in &vector.weights {
+                    by_term[term as usize].push((document, weight));
+                }
+            }
+            Vectors { documents, by_term }
         })
     }
 
@@ -301,8 +344,26 @@ mod tests {
     #[test]
     fn a_phrase_scores_as_a_token_of_the_same_occurrences_would() {
         let index = index();
-        assert_eq!(index.bm25_of([1, 1, 0]), index.bm25(&tokens("file")));
-        assert_eq!(index.bm25_of([0, 0, 0]), [0.0; 3]);
+        assert_eq!(index.bm25_of([(0, 1), (1, 1)]), index.bm25(&tokens("file")));
+        assert_eq!(index.bm25_of([(2, 0), (3, 1)]), [0.0; 3]);
+    }
+
+    #[test]
+    fn documents_that_have_all_tokens_and_no_others() {
+        let having = |words: &str| index().having(&tokens(words));
+        assert_eq!(having("file"), [0, 1]);
+        assert_eq!(having("file read"), [0]);
+        assert_eq!([having("file branches"), having("file unknown"), having("")], [const { Vec::<usize>::new() }; 3]);
+    }
+
+    #[test]
+    fn cosines_are_inner_products_to_the_bit() {
+        let index = index();
+        for query in ["file write", "read a file of branches", "unknown", "list list of repository branches"] {
+            let vector = index.vector(&tokens(query));
+            let products: Vec<f64> = (0..3).map(|at| index.document(at).unwrap().dot(&vector)).collect();
+            assert_eq!(index.cosine(&tokens(query)), products, "{query}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use bench_tasks::result::ToolResult;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use explore::{bring_out, reach};
+use explore::Explorer;
 
 use super::{
     Arm, ArmContext, ArmError, ArmId, ArmSession, CallOutcome, Scope, ToolCall, Waiver,
@@ -27,6 +27,8 @@ use crate::{
 
 /// Hidden tools that are brought out within one session to see where they land.
 const MAX_UNLOCKS: usize = 100;
+/// Lines of an error that no arm may shorten: some 400 tokens, twice what digests leave alone.
+const ERROR_LINES: usize = 40;
 /// A name that no catalog has.
 const NO_SUCH_TOOL: &str = "no-such-server__no-such-tool";
 
@@ -106,12 +108,12 @@ impl<'a> Contract<'a> {
         Ok(Self { context, definitions: Definitions::new(&context.catalogs)?, schemas: RefCell::default() })
     }
 
-    /// Holds an arm to the contract; `build` is called twice. No finding means that every clause holds that the arm has
-    /// not waived.
+    /// Holds an arm to the contract; `build` is called twice, and `tried` is told of every tool that was called. No finding
+    /// means that every clause holds that the arm has not waived.
     ///
     /// # Errors
     /// Where an arm cannot be built or opened at all.
-    pub fn check(&self, build: &BuildArm<'_>) -> Result<Vec<Finding>, ArmError> {
+    pub fn check(&self, build: &BuildArm<'_>, tried: &dyn Fn()) -> Result<Vec<Finding>, ArmError> {
         let arm = build(self.context)?;
         let again = build(self.context)?;
         let mut check =
@@ -120,9 +122,10 @@ impl<'a> Contract<'a> {
         check.names(&initial);
         check.order(&initial);
         check.schemas(&initial);
-        check.reachable()?;
+        let mut explorer = Explorer::new(arm.as_ref(), &self.definitions, Arc::clone(&initial));
+        check.reachable(&mut explorer, tried)?;
         check.unknown()?;
-        check.append_only()?;
+        check.append_only(&mut explorer)?;
         check.never_larger()?;
         check.errors_untouched(self.context)?;
         // Last, so that a session's leftovers would show.
@@ -224,11 +227,11 @@ impl Check<'_> {
         why
     }
 
-    fn reachable(&mut self) -> Result<(), ArmError> {
+    fn reachable(&mut self, explorer: &mut Explorer<'_>, tried: &dyn Fn()) -> Result<(), ArmError> {
         for place in self.places() {
-            let mut session = self.open()?;
             let arguments = probe(self.definitions, place);
-            let outcome = reach(session.as_mut(), self.definitions, place, &arguments);
+            let outcome = explorer.reach(place, &arguments)?;
+            tried();
             let upstream = &self.definitions.tool(place).upstream.name;
             let what = match outcome {
                 Some(CallOutcome::Upstream { server, tool, arguments: sent, .. }) => {
@@ -262,15 +265,16 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn append_only(&mut self) -> Result<(), ArmError> {
+    fn append_only(&mut self, explorer: &mut Explorer<'_>) -> Result<(), ArmError> {
         let mut session = self.open()?;
         let mut before = Arc::clone(session.surface());
-        let hidden = |place: &Place| before.tool(self.definitions.names.tool(*place)).is_none();
+        let shown: HashSet<&str> = before.tools().iter().map(|tool| tool.name()).collect();
+        let hidden = |place: &Place| !shown.contains(self.definitions.names.tool(*place));
         let places: Vec<Place> = self.places().into_iter().filter(hidden).collect();
         // Evenly over all servers, last ones first, so that order of unlocking and upstream order differ.
         let step = places.len().div_ceil(MAX_UNLOCKS).max(1);
         for &place in places.iter().rev().step_by(step) {
-            let changed = bring_out(session.as_mut(), self.definitions, place);
+            let changed = explorer.bring_out(session.as_mut(), place);
             let now = Arc::clone(session.surface());
             if changed == Arc::ptr_eq(&now, &before) {
                 self.find(
@@ -288,13 +292,16 @@ impl Check<'_> {
     }
 
     /// What of `now` is not `before` with tools appended to servers' lists.
-    fn what_moved(&self, before: &Surface, now: &Surface) -> Option<String> {
+    fn what_moved(&self, before: &Arc<Surface>, now: &Arc<Surface>) -> Option<String> {
+        if Arc::ptr_eq(before, now) {
+            return None;
+        }
         let mut old = before.tools().iter().peekable();
         // Server of the last tool that was there before, and of the last that is new.
         let mut appended_to = None;
         for tool in now.tools() {
             let server = self.server_of(tool);
-            if old.peek().is_some_and(|known| known.json() == tool.json()) {
+            if old.peek().is_some_and(|known| Arc::ptr_eq(known, tool) || known.json() == tool.json()) {
                 if appended_to.is_some_and(|appended| appended == server) {
                     return Some(format!(
                         "`{}` follows a tool that was not appended to its server's list",
@@ -343,7 +350,7 @@ impl Check<'_> {
 
     fn errors_untouched(&mut self, context: &ArmContext) -> Result<(), ArmError> {
         let line = "error: the disk is full and nothing was written\n";
-        let error = ToolResult { is_error: true, ..ToolResult::text(line.repeat(200)) };
+        let error = ToolResult { is_error: true, ..ToolResult::text(line.repeat(ERROR_LINES)) };
         let mut session = self.open()?;
         for (catalog, tool) in context.catalogs.tools() {
             if session.digest(&catalog.server, &tool.name, &error) != error {

@@ -18,6 +18,7 @@ pub struct Definitions {
     pub servers: Vec<Server>,
     /// The table of names.
     pub names: Names,
+    by_name: HashMap<Arc<str>, usize>,
 }
 
 /// One server's tools.
@@ -45,19 +46,26 @@ impl Definitions {
     /// Builds all forms.
     pub fn new(catalogs: &Catalogs) -> Result<Self, ArmError> {
         let names = Names::new(catalogs);
+        let by_name =
+            catalogs.catalogs.iter().enumerate().map(|(at, catalog)| (Arc::clone(&catalog.server), at)).collect();
         let servers = catalogs
             .catalogs
             .iter()
             .enumerate()
             .map(|(index, catalog)| Server::new(index, catalog, &names))
             .collect::<Result<_, _>>()?;
-        Ok(Self { servers, names })
+        Ok(Self { servers, names, by_name })
+    }
+
+    /// Index of the server of this name.
+    pub fn server(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
     }
 
     /// The place of an upstream tool.
     pub fn place(&self, server: &str, tool: &str) -> Option<Place> {
-        let index = self.servers.iter().position(|candidate| *candidate.name == *server)?;
-        Some(Place { server: index, tool: self.servers[index].position(tool)? })
+        let server = self.server(server)?;
+        Some(Place { server, tool: self.servers[server].position(tool)? })
     }
 
     /// The tool of this name on a server, by its upstream name or the one it is shown under.

@@ -124,7 +124,7 @@ impl Materials {
 
     /// The server of this name, by index.
     pub(super) fn server_named(&self, name: &str) -> Option<usize> {
-        self.definitions.servers.iter().position(|server| *server.name == *name)
+        self.definitions.server(name)
     }
 
     /// The tool of this name: as it is shown, else by its upstream name where one server alone has it.

@@ -13,6 +13,8 @@ use bench_tasks::catalog::Catalogs;
 pub const MAX_NAME: usize = 64;
 /// Hex digits of the hash that a cut name ends in.
 const HASH_DIGITS: usize = 8;
+/// What the second of two equal names ends in.
+const FIRST_NUMBER: u32 = 2;
 
 /// An upstream tool by position: catalog order, then upstream order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -160,9 +162,12 @@ fn settle(wanted: Vec<Vec<String>>, taken: &mut HashSet<String>) -> Vec<Vec<Stri
         first.push(names.iter().map(|name| taken.insert(name.clone())).collect::<Vec<bool>>());
     }
     let mut settled = wanted;
+    // Numbers below were taken when a name was asked for last, and nothing is given back.
+    let mut numbers: HashMap<String, u32> = HashMap::new();
     for (names, first) in settled.iter_mut().zip(first) {
         for (name, _) in names.iter_mut().zip(first).filter(|(_, first)| !first) {
-            *name = suffixed(name, taken);
+            let number = numbers.entry(name.clone()).or_insert(FIRST_NUMBER);
+            *name = suffixed_from(number, name, taken);
         }
     }
     settled
@@ -170,7 +175,11 @@ fn settle(wanted: Vec<Vec<String>>, taken: &mut HashSet<String>) -> Vec<Vec<Stri
 
 /// The name with the first free number behind it.
 pub(crate) fn suffixed(name: &str, taken: &mut HashSet<String>) -> String {
-    let mut number = 2_u32;
+    suffixed_from(&mut { FIRST_NUMBER }, name, taken)
+}
+
+/// As [`suffixed`], from this number on; it becomes the one that is found.
+fn suffixed_from(number: &mut u32, name: &str, taken: &mut HashSet<String>) -> String {
     loop {
         let suffix = format!("_{number}");
         let room = (MAX_NAME - suffix.len()).min(name.len());
@@ -178,7 +187,7 @@ pub(crate) fn suffixed(name: &str, taken: &mut HashSet<String>) -> String {
         if taken.insert(candidate.clone()) {
             return candidate;
         }
-        number += 1;
+        *number += 1;
     }
 }
 

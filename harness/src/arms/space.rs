@@ -1,6 +1,9 @@
 //! Where texts lie near to one another: by the words they share, or by an embedder's vectors.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use bench_tasks::lexical::{Index, tokens};
 
@@ -69,8 +72,52 @@ impl Space {
     /// Length of the sum of some documents' vectors: what turns the sum of their cosines with a text into the cosine
     /// with their centroid.
     pub(super) fn length_of_sum(&self, documents: &[usize]) -> f64 {
-        let square: f64 = documents.iter().map(|&a| documents.iter().map(|&b| self.between(a, b)).sum::<f64>()).sum();
-        square.max(0.0).sqrt()
+        let square: f64 = match self {
+            Self::Words(index) => {
+                let mut sum: BTreeMap<u32, f64> = BTreeMap::new();
+                for (term, weight) in documents.iter().filter_map(|&at| index.document(at)).flat_map(|v| &v.weights) {
+                    *sum.entry(*term).or_default() += weight;
+                }
+                sum.values().map(|weight| weight * weight).sum()
+            }
+            Self::Dense(dense) => {
+                let mut sum: Vec<f64> = Vec::new();
+                for vector in documents.iter().map(|&at| &dense.vectors[at]) {
+                    sum.resize(vector.len(), 0.0);
+                    sum.iter_mut().zip(vector).for_each(|(sum, part)| *sum += f64::from(*part));
+                }
+                sum.iter().map(|part| part * part).sum()
+            }
+        };
+        square.sqrt()
+    }
+
+    /// Documents whose cosine with a document may reach `least`, in order, itself among them.
+    pub(super) fn maybe_near(&self, at: usize, least: f64) -> Vec<usize> {
+        let Self::Words(index) = self else { return (0..self.len()).collect() };
+        let Some(vector) = index.document(at) else { return Vec::new() };
+        // Rare words weigh most. A document that shares none of the heaviest ones is no nearer than the others are long
+        // (prefix filtering: Bayardo, Ma and Srikant 2007).
+        let mut weights = vector.weights.clone();
+        weights.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut left: f64 = weights.iter().map(|(_, weight)| weight * weight).sum();
+        let mut near = BTreeSet::from([at]);
+        for (term, weight) in weights {
+            // A little room for rounding.
+            if left.max(0.0).sqrt() < least - 1e-9 {
+                break;
+            }
+            near.extend(index.with_term(term));
+            left -= weight * weight;
+        }
+        near.into_iter().collect()
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Words(index) => index.len(),
+            Self::Dense(dense) => dense.vectors.len(),
+        }
     }
 }
 
@@ -97,5 +144,20 @@ mod tests {
         let centroid = (cosines[0] + cosines[1]) / space.length_of_sum(&[0, 1]);
         assert!(centroid > cosines[0] && centroid < 1.0, "{centroid} {cosines:?}");
         assert!((space.length_of_sum(&[2]) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nobody_near_is_passed_over() {
+        let texts =
+            ["read text file", "text file read", "read file", "write text file", "list branches", "list tags", ""];
+        let space = Space::words(texts);
+        for least in [0.2, 0.5, 0.85] {
+            for a in 0..texts.len() {
+                let maybe = space.maybe_near(a, least);
+                let near = (0..texts.len()).filter(|&b| space.between(a, b) >= least);
+                assert!(near.clone().all(|b| maybe.contains(&b)), "{a} {least} {maybe:?}");
+            }
+        }
+        assert_eq!(space.maybe_near(4, 0.85), [4]);
     }
 }

@@ -6,6 +6,7 @@ use super::{
     args::{ArmsAction, ArmsArgs},
     failure::Failure,
     output::Output,
+    progress::Steps,
 };
 use crate::{
     arms::{
@@ -63,19 +64,21 @@ fn place(arm: &ArmInfo) -> Option<String> {
 }
 
 /// Breaches of the arm contract by the arms of this list, over the inputs' catalogs.
-pub(super) fn breaches(inputs: &Inputs, ids: &[&str]) -> Result<Vec<contract::Finding>, Failure> {
+pub(super) fn breaches(inputs: &Inputs, ids: &[&str], output: &Output) -> Result<Vec<contract::Finding>, Failure> {
     let seeds = plan::SuiteSeeds::derive(&inputs.protocol, &inputs.protocol.seeds.primary)?;
     let context = plan::arm_context(inputs, &seeds);
     let mut findings = Vec::new();
     // Arms are built twice to see whether they come out the same, from materials that are built twice too.
     let registries = [Registry::new(&context)?, Registry::new(&context)?];
     let contract = contract::Contract::new(&context)?;
+    let steps = Steps::new(output, "calls", ids.len() * inputs.catalogs.tool_count());
     for id in ids {
         let builds = Cell::new(0);
-        findings.extend(contract.check(&|_| {
+        let build = |_: &_| {
             builds.set(builds.get() + 1);
             registries[builds.get() % registries.len()].build(id)
-        })?);
+        };
+        findings.extend(contract.check(&build, &|| steps.step())?);
     }
     Ok(findings)
 }
@@ -83,7 +86,7 @@ pub(super) fn breaches(inputs: &Inputs, ids: &[&str]) -> Result<Vec<contract::Fi
 fn check(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
     let arms = registry::all();
     let ids: Vec<&str> = arms.iter().map(|arm| arm.id.0.as_str()).collect();
-    let findings = breaches(inputs, &ids)?;
+    let findings = breaches(inputs, &ids, output)?;
     if output.json {
         output.document(&findings)?;
     } else {

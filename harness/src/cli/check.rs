@@ -89,7 +89,7 @@ pub(super) fn run(args: &RunArgs, global: &GlobalArgs, inputs: &Inputs, output: 
 /// Holds every arm of the run to the arm contract; the number of breaches.
 fn contract(inputs: &Inputs, spec: &RunSpec, output: &Output) -> Result<usize, Failure> {
     let ids: Vec<&str> = spec.arms.iter().map(String::as_str).collect();
-    let breaches = super::arms::breaches(inputs, &ids)?;
+    let breaches = super::arms::breaches(inputs, &ids, output)?;
     for breach in &breaches {
         output.talk(&format!("contract: {breach}"));
     }

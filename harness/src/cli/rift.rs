@@ -1,6 +1,6 @@
 //! `bench rift`: which tools a search by meaning is likely to take for one another.
 
-use super::{args::RiftArgs, failure::Failure, output::Output, retrieval::embedder};
+use super::{args::RiftArgs, failure::Failure, output::Output, progress::Steps, retrieval::embedder};
 use crate::{
     arms::peers::CardSpace,
     exit,
@@ -16,8 +16,11 @@ pub(super) fn run(args: &RiftArgs, inputs: &Inputs, output: &mut Output) -> Resu
         Some(embedder) => CardSpace::dense(&inputs.catalogs, &embedder)?,
         None => CardSpace::words(&inputs.catalogs),
     };
-    let rift = rift::analyse(&inputs.catalogs, &space, &seeds.cards)
+    // Every tool is looked at twice.
+    let steps = Steps::new(output, "looks", 2 * inputs.catalogs.tool_count());
+    let rift = rift::analyse(&inputs.catalogs, &space, &seeds.cards, &|| steps.step())
         .map_err(|why| Failure::new(exit::RUNTIME, anyhow::anyhow!(why)))?;
+    drop(steps);
     for card in &rift.cards {
         card.verify().map_err(|error| Failure::new(exit::PLUMBING, error))?;
     }

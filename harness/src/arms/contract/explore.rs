@@ -1,14 +1,20 @@
 //! Operating an arm the way a careful model would: by what the schemas of its meta tools ask for, never by its name.
 
+use std::{
+    collections::{HashMap, HashSet},
+    rc::Rc,
+    sync::Arc,
+};
+
 use serde_json::{Map, Value};
 
 use crate::{
     arms::{
-        ArmSession, CallOutcome, ToolCall,
+        Arm, ArmError, ArmSession, CallOutcome, Scope, ToolCall,
         definitions::Definitions,
         names::{Named, Place},
     },
-    surface::Surface,
+    surface::{ShownTool, Surface},
 };
 
 /// Arguments that name a server.
@@ -16,53 +22,146 @@ const SERVERS: [&str; 3] = ["server", "server_name", "family"];
 /// Arguments that name a tool, or several in a list.
 const TOOLS: [&str; 7] = ["tool_name", "tool", "name", "command_name", "names", "tool_names", "command_names"];
 
-/// Calls an upstream tool: as shown, else after it was asked for, else through a meta tool that forwards. `None` where
-/// there is no way.
-pub(super) fn reach(
-    session: &mut dyn ArmSession,
-    definitions: &Definitions,
-    place: Place,
-    arguments: &Map<String, Value>,
-) -> Option<CallOutcome> {
-    let name = definitions.names.tool(place);
-    if session.surface().tool(name).is_none() {
-        bring_out(session, definitions, place);
-    }
-    session.begin_turn();
-    if session.surface().tool(name).is_some() {
-        return Some(session.call(&ToolCall { name: name.to_owned(), arguments: arguments.clone() }));
-    }
-    let forwarding = metas(session.surface(), definitions, place).into_iter().find(|meta| meta.inner.is_some())?;
-    let with = forwarding.arguments(definitions, place, None, Some(arguments));
-    Some(session.call(&ToolCall { name: forwarding.name, arguments: with }))
+/// Sessions of one arm, operated. What does not hang on the tool that is looked for is looked at once.
+pub(super) struct Explorer<'a> {
+    arm: &'a dyn Arm,
+    definitions: &'a Definitions,
+    /// The list at the start of a session, and the upstream tools on it.
+    initial: Arc<Surface>,
+    shown: HashSet<Place>,
+    /// Its meta tools: by server, and those of no single one; and by server the list that serves its tools.
+    own: HashMap<usize, Vec<Arc<ShownTool>>>,
+    shared: Vec<Arc<ShownTool>>,
+    metas: HashMap<usize, Rc<[MetaTool]>>,
+    /// Meta tools that ask for a server alone and change nothing for it at the start of a session.
+    idle: HashSet<(usize, String)>,
+    /// A session in which one call brought out what a server has, and the upstream tools that are shown in it.
+    kept: Option<(Box<dyn ArmSession>, HashSet<Place>)>,
 }
 
-/// Asks the meta tools that inform for a tool: by its name, and, where a search took the name for something else, by its
-/// description too. True where one of them says that the surface changed.
-pub(super) fn bring_out(session: &mut dyn ArmSession, definitions: &Definitions, place: Place) -> bool {
-    let name = definitions.names.tool(place);
-    let upstream = &definitions.tool(place).upstream;
-    let words = format!("{} {}", upstream.name, upstream.description.as_deref().unwrap_or_default());
-    let mut changed = false;
-    let mut informing = metas(session.surface(), definitions, place);
-    informing.retain(|meta| meta.inner.is_none() && session.informs(&meta.name));
-    for meta in informing {
-        for query in [&*upstream.name, &words] {
-            session.begin_turn();
-            let arguments = meta.arguments(definitions, place, Some(query), None);
-            let outcome = session.call(&ToolCall { name: meta.name.clone(), arguments });
-            let now = matches!(outcome, CallOutcome::Meta { is_error: false, surface_changed: true, .. });
-            changed |= now;
-            if now && session.surface().tool(name).is_some() {
-                return true;
-            }
-            // A list that a search leaves alone is left alone by other words too.
-            if !now || meta.query.is_none() {
-                break;
+/// What came of asking for a tool.
+struct Asked {
+    /// A meta tool said that the surface changed.
+    changed: bool,
+    /// It was not asked for this tool alone.
+    for_all: bool,
+}
+
+impl<'a> Explorer<'a> {
+    /// An explorer of an arm whose sessions start with this list.
+    pub(super) fn new(arm: &'a dyn Arm, definitions: &'a Definitions, initial: Arc<Surface>) -> Self {
+        let (mut own, mut shared): (HashMap<usize, Vec<_>>, _) = (HashMap::new(), Vec::new());
+        for tool in initial.tools() {
+            match definitions.names.get(tool.name()) {
+                Some(Named::Tool(_)) => {}
+                Some(Named::Meta(server, _)) => own.entry(server).or_default().push(Arc::clone(tool)),
+                None => shared.push(Arc::clone(tool)),
             }
         }
+        let shown = upstream(&initial, definitions);
+        Self { arm, definitions, initial, shown, own, shared, metas: HashMap::new(), idle: HashSet::new(), kept: None }
     }
-    changed
+
+    /// Calls an upstream tool in a session that has seen no other call: as shown, else after it was asked for, else
+    /// through a meta tool that forwards. Where one call brings out what a server has, its other tools are called in the
+    /// same session. `None` where there is no way.
+    pub(super) fn reach(
+        &mut self,
+        place: Place,
+        arguments: &Map<String, Value>,
+    ) -> Result<Option<CallOutcome>, ArmError> {
+        let call = || ToolCall { name: self.definitions.names.tool(place).to_owned(), arguments: arguments.clone() };
+        if let Some((session, _)) = self.kept.as_mut().filter(|(_, shown)| shown.contains(&place)) {
+            session.begin_turn();
+            return Ok(Some(session.call(&call())));
+        }
+        let call = call();
+        let mut session = self.arm.open(Scope::Catalogs)?;
+        let asked = if self.shown.contains(&place) {
+            Asked { changed: false, for_all: false }
+        } else {
+            self.ask(session.as_mut(), place, true)
+        };
+        session.begin_turn();
+        if self.is_shown(session.surface(), place) {
+            let outcome = session.call(&call);
+            if asked.changed && asked.for_all {
+                let shown = upstream(session.surface(), self.definitions);
+                self.kept = Some((session, shown));
+            }
+            return Ok(Some(outcome));
+        }
+        let metas = self.metas(session.surface(), place.server);
+        let Some(forwarding) = metas.iter().find(|meta| meta.inner.is_some()) else { return Ok(None) };
+        let with = forwarding.arguments(self.definitions, place, None, Some(arguments));
+        Ok(Some(session.call(&ToolCall { name: forwarding.name.clone(), arguments: with })))
+    }
+
+    /// Asks the meta tools that inform for a tool: by its name, and, where a search took the name for something else, by
+    /// its description too. True where one of them says that the surface changed.
+    pub(super) fn bring_out(&mut self, session: &mut dyn ArmSession, place: Place) -> bool {
+        self.ask(session, place, false).changed
+    }
+
+    fn ask(&mut self, session: &mut dyn ArmSession, place: Place, fresh: bool) -> Asked {
+        let upstream = &self.definitions.tool(place).upstream;
+        let words = format!("{} {}", upstream.name, upstream.description.as_deref().unwrap_or_default());
+        let mut changed = false;
+        let metas = self.metas(session.surface(), place.server);
+        let informing = metas.iter().filter(|meta| meta.inner.is_none() && session.informs(&meta.name));
+        let informing: Vec<&MetaTool> = informing.collect();
+        for meta in informing {
+            let for_all = meta.tool.is_none() && meta.query.is_none();
+            let idle = (place.server, meta.name.clone());
+            if for_all && fresh && !changed && self.idle.contains(&idle) {
+                continue;
+            }
+            for query in [&*upstream.name, &words] {
+                session.begin_turn();
+                let arguments = meta.arguments(self.definitions, place, Some(query), None);
+                let outcome = session.call(&ToolCall { name: meta.name.clone(), arguments });
+                let now = matches!(outcome, CallOutcome::Meta { is_error: false, surface_changed: true, .. });
+                if for_all && fresh && !changed && !now {
+                    self.idle.insert(idle.clone());
+                }
+                changed |= now;
+                if now && self.is_shown(session.surface(), place) {
+                    return Asked { changed, for_all };
+                }
+                // A list that a search leaves alone is left alone by other words too.
+                if !now || meta.query.is_none() {
+                    break;
+                }
+            }
+        }
+        Asked { changed, for_all: false }
+    }
+
+    fn is_shown(&self, surface: &Arc<Surface>, place: Place) -> bool {
+        if Arc::ptr_eq(surface, &self.initial) {
+            return self.shown.contains(&place);
+        }
+        surface.tool(self.definitions.names.tool(place)).is_some()
+    }
+
+    /// The meta tools that serve a server's tools, its own first.
+    fn metas(&mut self, surface: &Arc<Surface>, server: usize) -> Rc<[MetaTool]> {
+        if !Arc::ptr_eq(surface, &self.initial) {
+            return metas(surface.tools(), self.definitions, server).into();
+        }
+        let listed = || self.own.get(&server).into_iter().flatten().chain(&self.shared);
+        let known = self.metas.entry(server).or_insert_with(|| metas(listed(), self.definitions, server).into());
+        Rc::clone(known)
+    }
+}
+
+/// The upstream tools on a list.
+fn upstream(surface: &Surface, definitions: &Definitions) -> HashSet<Place> {
+    let place = |tool: &Arc<ShownTool>| match definitions.names.get(tool.name()) {
+        Some(Named::Tool(place)) => Some(place),
+        _ => None,
+    };
+    surface.tools().iter().filter_map(place).collect()
 }
 
 /// A meta tool, read off its schema.
@@ -137,13 +236,17 @@ impl MetaTool {
     }
 }
 
-/// The meta tools that serve a tool, its server's own first.
-fn metas(surface: &Surface, definitions: &Definitions, place: Place) -> Vec<MetaTool> {
+/// The meta tools among these that serve a server's tools, its own first.
+fn metas<'t>(
+    tools: impl IntoIterator<Item = &'t Arc<ShownTool>>,
+    definitions: &Definitions,
+    server: usize,
+) -> Vec<MetaTool> {
     let mut found: Vec<MetaTool> = Vec::new();
-    for tool in surface.tools() {
+    for tool in tools {
         let own = match definitions.names.get(tool.name()) {
             Some(Named::Tool(_)) => continue,
-            Some(Named::Meta(server, _)) if server != place.server => continue,
+            Some(Named::Meta(of, _)) if of != server => continue,
             Some(Named::Meta(..)) => true,
             None => false,
         };

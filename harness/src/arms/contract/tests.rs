@@ -13,7 +13,7 @@ use crate::arms::{
 
 fn findings(context: &ArmContext, id: &str) -> Vec<String> {
     let contract = Contract::new(context).unwrap();
-    let found = contract.check(&|context| registry::build(id, context)).unwrap();
+    let found = contract.check(&|context| registry::build(id, context), &|| {}).unwrap();
     found.iter().map(ToString::to_string).collect()
 }
 
@@ -179,8 +179,13 @@ fn clauses_broken(how: How, waivers: &'static [Waiver]) -> Vec<Clause> {
         let definitions = Arc::new(Definitions::new(&context.catalogs)?);
         Ok(Arc::new(Broken { info, definitions, builds: builds.get(), how }))
     };
-    let clauses: BTreeSet<Clause> =
-        Contract::new(&context).unwrap().check(&build).unwrap().into_iter().map(|finding| finding.clause).collect();
+    let clauses: BTreeSet<Clause> = Contract::new(&context)
+        .unwrap()
+        .check(&build, &|| {})
+        .unwrap()
+        .into_iter()
+        .map(|finding| finding.clause)
+        .collect();
     clauses.into_iter().collect()
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bench_tasks::lexical::{Index, tokens};
+use regex::Regex;
 use serde_json::{Value, json};
 
 use super::{
@@ -12,7 +13,7 @@ use super::{
     ranking::top,
     replies,
 };
-use crate::arms::{Affordance, Arm, ArmError, ArmInfo, ToolCall};
+use crate::arms::{Affordance, Arm, ArmError, ArmInfo, ToolCall, names::Named};
 
 const RETRIEVE: &str = "retrieve_tools";
 const DESCRIBE: &str = "describe_tool";
@@ -79,6 +80,7 @@ fn build(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError>
     };
     let desk = Retrieve {
         materials: materials.clone(),
+        names: NameIndex::new(materials),
         searchable: Index::new((0..materials.len()).map(searchable)),
         descriptions: Index::new((0..materials.len()).map(|at| tokens(materials.description(at)))),
     };
@@ -87,6 +89,7 @@ fn build(info: ArmInfo, materials: &Materials) -> Result<Arc<dyn Arm>, ArmError>
 
 struct Retrieve {
     materials: Materials,
+    names: NameIndex,
     searchable: Index,
     descriptions: Index,
 }
@@ -95,21 +98,29 @@ impl Retrieve {
     fn scores(&self, query: &str) -> Vec<f64> {
         let words = tokens(query);
         let mut scores = self.searchable.bm25(&words);
-        for (at, (score, description)) in scores.iter_mut().zip(self.descriptions.bm25(&words)).enumerate() {
-            *score = SEARCHABLE * *score + description + self.boost(query, at);
+        for (score, description) in scores.iter_mut().zip(self.descriptions.bm25(&words)) {
+            *score = SEARCHABLE * *score + description;
+        }
+        for (at, boost) in self.boosts(query) {
+            scores[at] += boost;
         }
         scores
     }
 
-    fn boost(&self, query: &str, at: usize) -> f64 {
-        let name = self.materials.name(at);
-        let cases = [
-            (query == name, EXACT),
-            (query == self.materials.shown(at), EXACT_FULL),
-            (!query.is_empty() && name.starts_with(query), PREFIX),
-            (query.contains('_') && name.contains(query), WILDCARD),
-        ];
-        cases.iter().filter(|(holds, _)| *holds).map(|(_, boost)| boost).sum()
+    /// What the query adds to a tool's score because of its name; a tool may come up more than once.
+    fn boosts(&self, query: &str) -> Vec<(usize, f64)> {
+        let mut boosts: Vec<(usize, f64)> = Vec::new();
+        for at in self.names.starting_with(query) {
+            boosts.extend((self.materials.name(at) == query).then_some((at, EXACT)));
+            boosts.extend((!query.is_empty()).then_some((at, PREFIX)));
+        }
+        if let Some(Named::Tool(place)) = self.materials.definitions().names.get(query) {
+            boosts.push((self.materials.position(place), EXACT_FULL));
+        }
+        if query.contains('_') {
+            boosts.extend(self.names.holding(query).into_iter().map(|at| (at, WILDCARD)));
+        }
+        boosts
     }
 
     fn call(&self, call: &ToolCall) -> Result<Answer, String> {
@@ -142,6 +153,61 @@ impl Retrieve {
                 Ok(Answer::Forwards(at, replies::inner(&call.arguments, "args")))
             }
         }
+    }
+}
+
+/// The names of all tools, to be searched without looking at each.
+struct NameIndex {
+    /// One after another, in catalog order.
+    text: String,
+    /// Where each begins in the text, and one past the end.
+    starts: Vec<usize>,
+    /// Positions by name.
+    sorted: Vec<usize>,
+}
+
+impl NameIndex {
+    fn new(materials: &Materials) -> Self {
+        let (mut text, mut starts) = (String::new(), vec![0]);
+        for at in 0..materials.len() {
+            text.push_str(materials.name(at));
+            starts.push(text.len());
+        }
+        let mut index = Self { text, starts, sorted: Vec::new() };
+        let mut sorted: Vec<usize> = (0..materials.len()).collect();
+        sorted.sort_unstable_by(|&a, &b| index.name(a).cmp(index.name(b)).then(a.cmp(&b)));
+        index.sorted = sorted;
+        index
+    }
+
+    fn name(&self, at: usize) -> &str {
+        &self.text[self.starts[at]..self.starts[at + 1]]
+    }
+
+    /// Positions of the tools whose names start so.
+    fn starting_with(&self, prefix: &str) -> impl Iterator<Item = usize> {
+        let first = self.sorted.partition_point(|&at| self.name(at) < prefix);
+        self.sorted[first..].iter().copied().take_while(move |&at| self.name(at).starts_with(prefix))
+    }
+
+    /// Positions of the tools whose names hold a text, which is not empty, in rising order.
+    fn holding(&self, text: &str) -> Vec<usize> {
+        // Looking for a literal, the engine compares many bytes at a time; names are short, so that it pays to pass over
+        // all of them at once.
+        let Ok(literal) = Regex::new(&regex::escape(text)) else { return Vec::new() };
+        let mut found: Vec<usize> = Vec::new();
+        let mut from = 0;
+        while let Some(hit) = literal.find_at(&self.text, from) {
+            let at = self.starts.partition_point(|&start| start <= hit.start()) - 1;
+            if hit.end() <= self.starts[at + 1] {
+                found.push(at);
+                from = self.starts[at + 1];
+            } else {
+                // It reaches into the next name: that one may hold it by itself.
+                from = hit.start() + self.text[hit.start()..].chars().next().map_or(1, char::len_utf8);
+            }
+        }
+        found
     }
 }
 
@@ -178,7 +244,7 @@ mod tests {
     use super::*;
     use crate::arms::{
         CallOutcome, Scope,
-        fixtures::{call, context, some},
+        fixtures::{call, catalogs_of, context, context_of, some},
         registry,
     };
 
@@ -210,5 +276,40 @@ mod tests {
         let names: Vec<&str> = context.catalogs.tools().map(|(_, tool)| &*tool.name).collect();
         let ranked = arm.ranker().unwrap().rank("git_diff", 2).unwrap();
         assert_eq!(names[ranked[0]], "git_diff");
+    }
+
+    #[test]
+    fn boosts_are_those_of_looking_at_every_name() {
+        let tools = |names: &[&str]| Value::Array(names.iter().map(|name| json!({ "name": name })).collect());
+        let catalogs = catalogs_of(&[
+            ("a", tools(&["get_a", "get_", "a_get", "é_get_a"])),
+            ("b", tools(&["get_a", "_a_a", "t_a", "x"])),
+        ]);
+        let context = context_of(catalogs);
+        let registry = registry::Registry::new(&context).unwrap();
+        let materials = registry.materials();
+        let desk = Retrieve {
+            materials: materials.clone(),
+            names: NameIndex::new(materials),
+            searchable: Index::default(),
+            descriptions: Index::default(),
+        };
+        for query in ["get_a", "get_", "get", "_a", "_a_a", "a__get_a", "b__x", "é_", "_get", "x", "y_", ""] {
+            let expected: Vec<f64> = (0..materials.len())
+                .map(|at| {
+                    let name = materials.name(at);
+                    let cases = [
+                        (query == name, EXACT),
+                        (query == materials.shown(at), EXACT_FULL),
+                        (!query.is_empty() && name.starts_with(query), PREFIX),
+                        (query.contains('_') && name.contains(query), WILDCARD),
+                    ];
+                    cases.iter().filter(|(holds, _)| *holds).map(|(_, boost)| boost).sum()
+                })
+                .collect();
+            let mut boosts = vec![0.0; materials.len()];
+            desk.boosts(query).into_iter().for_each(|(at, boost)| boosts[at] += boost);
+            assert_eq!(boosts, expected, "{query}");
+        }
     }
 }

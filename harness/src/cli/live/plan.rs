@@ -5,11 +5,10 @@ use serde::Serialize;
 
 use super::{
     args::{LiveArgs, LiveSuite, PlanArgs},
-    progress::span,
     undertaking::{Asked, Part, Undertaking},
 };
 use crate::{
-    cli::{args::GlobalArgs, failure::Failure, output::Output},
+    cli::{args::GlobalArgs, failure::Failure, output::Output, progress::span},
     estimate::{ArmEstimate, Pricing, estimate},
     exit,
     inputs::Inputs,

@@ -14,13 +14,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::quantiles::Quantiles;
 use crate::{
-    cli::output::Output,
+    cli::{
+        output::Output,
+        progress::{PLAIN, span},
+    },
     meter::dollars,
     run::live::events::{Event, Listener, State},
 };
-
-/// Pause between plain lines.
-const PLAIN: Duration = Duration::from_secs(15);
 
 /// Failures that are told one by one; a storm of them is only counted.
 const TOLD: u32 = 10;
@@ -208,16 +208,6 @@ impl Drop for Progress {
     }
 }
 
-/// A span of time for people: `7 s`, `3 min`, `2 h 5 min`.
-pub(super) fn span(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        0..=89 => format!("{} s", seconds.max(1)),
-        90..=5_399 => format!("{} min", seconds.div_ceil(60)),
-        _ => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,12 +248,6 @@ mod tests {
         ] {
             assert!(line.contains(part), "{part}: {line}");
         }
-    }
-
-    #[test]
-    fn spans_read_as_people_write_them() {
-        let shown: Vec<String> = [0, 7, 89, 90, 600, 7_500].map(Duration::from_secs).map(span).into();
-        assert_eq!(shown, ["1 s", "7 s", "89 s", "2 min", "10 min", "2 h 5 min"]);
     }
 
     #[test]

@@ -165,7 +165,8 @@ fn build(
     } else {
         Search::TwoStage(TwoStage::new(space, (0..materials.servers()).map(|server| materials.of_server(server))))
     };
-    Ok(DeskArm::build(info, Arc::new(Cartograph { materials: materials.clone(), cards, search, detail }), shown))
+    let ids = cards.iter().map(card_id).collect();
+    Ok(DeskArm::build(info, Arc::new(Cartograph { materials: materials.clone(), cards, ids, search, detail }), shown))
 }
 
 enum Search {
@@ -176,6 +177,8 @@ enum Search {
 struct Cartograph {
     materials: Materials,
     cards: Vec<Card>,
+    /// By card.
+    ids: Vec<String>,
     search: Search,
     detail: Detail,
 }
@@ -194,7 +197,7 @@ impl Cartograph {
             Value::from(&*card.server),
             Value::from(self.materials.name(at)),
             Value::from(summary.as_str()),
-            Value::from(card_id(card)),
+            Value::from(self.ids[place.server].as_str()),
         )
     }
 

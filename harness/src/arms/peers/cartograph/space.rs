@@ -50,6 +50,11 @@ impl CardSpace {
         self.space.between(a, b)
     }
 
+    /// Documents whose cosine with a document may reach `least`, in order.
+    pub fn maybe_near(&self, at: usize, least: f64) -> Vec<usize> {
+        self.space.maybe_near(at, least)
+    }
+
     /// What nearness is measured by, for people.
     pub fn nearness(&self) -> String {
         match self.space.model() {

@@ -38,6 +38,11 @@ impl Graph {
         }
     }
 
+    /// The tools that were called after `a`.
+    pub(super) fn after(&self, a: usize) -> impl Iterator<Item = usize> {
+        self.edges.get(&a).into_iter().flat_map(|edges| edges.keys().copied())
+    }
+
     /// Share of `a`'s transitions that lead to `b`.
     pub(super) fn share(&self, a: usize, b: usize) -> f64 {
         let Some(edges) = self.edges.get(&a) else { return 0.0 };

@@ -1,12 +1,21 @@
 //! One instance of the proxy: the tools it serves, what it has seen, and the list that it last gave.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    ops::Range,
+    sync::Arc,
+};
 
 use serde_json::{Map, Value, json};
 
-use super::{graph::Graph, shorten::shorten, window::Window, words::words};
+use super::{
+    graph::Graph,
+    shorten::shorten,
+    window::{Window, nearness},
+    words::words,
+};
 use crate::{
-    arms::{ArmError, Materials, definitions::shown},
+    arms::{ArmError, Materials, definitions::shown, peers::ranking::first},
     surface::ShownTool,
 };
 
@@ -30,7 +39,8 @@ const REVEAL: f64 = 2.00;
 /// The tools of an instance in both forms.
 pub(super) struct Served {
     tools: Vec<ServedTool>,
-    by_position: BTreeMap<usize, usize>,
+    /// The tools that have a term in name, description or title, in order. Only looked up, never iterated.
+    having: HashMap<String, Vec<usize>>,
     /// Whether the server announces changes of its list, which the proxy passes on.
     announces: bool,
 }
@@ -41,16 +51,15 @@ struct ServedTool {
     whole: Arc<ShownTool>,
     /// Without schema, where that is smaller.
     cut: Arc<ShownTool>,
-    /// Distinct terms of name, description and title.
-    terms: Vec<String>,
 }
 
 impl Served {
     /// The tools at these positions. Several servers behind one instance announce changes if one of them does.
-    pub(super) fn new(materials: &Materials, positions: Vec<usize>) -> Result<Self, ArmError> {
+    pub(super) fn new(materials: &Materials, positions: Range<usize>) -> Result<Self, ArmError> {
         let mut tools = Vec::with_capacity(positions.len());
+        let mut having: HashMap<String, Vec<usize>> = HashMap::new();
         let mut announces = false;
-        for &at in &positions {
+        for (tool, at) in positions.enumerate() {
             let upstream = &materials.tool(at).upstream;
             let whole = Arc::clone(&materials.tool(at).raw);
             let said = upstream.description.as_deref().filter(|text| !text.is_empty()).or(upstream.title.as_deref());
@@ -65,20 +74,43 @@ impl Served {
             } else {
                 Arc::clone(&whole)
             };
-            let mut terms: Vec<String> =
-                [Some(&*upstream.name), upstream.description.as_deref(), upstream.title.as_deref()]
-                    .into_iter()
-                    .flatten()
-                    .flat_map(words)
-                    .collect();
-            terms.sort_unstable();
-            terms.dedup();
-            tools.push(ServedTool { name: Arc::clone(&upstream.name), whole, cut, terms });
+            let texts = [Some(&*upstream.name), upstream.description.as_deref(), upstream.title.as_deref()];
+            for term in texts.into_iter().flatten().flat_map(words).collect::<BTreeSet<String>>() {
+                having.entry(term).or_default().push(tool);
+            }
+            tools.push(ServedTool { name: Arc::clone(&upstream.name), whole, cut });
             let initialize = &materials.catalog(materials.place(at).server).initialize;
             announces |= initialize.pointer("/capabilities/tools/listChanged") == Some(&Value::Bool(true));
         }
-        let by_position = positions.into_iter().enumerate().map(|(tool, at)| (at, tool)).collect();
-        Ok(Self { tools, by_position, announces })
+        Ok(Self { tools, having, announces })
+    }
+
+    /// A list with these tools whole, all of them in upstream order.
+    pub(super) fn list(&self, whole: Whole) -> impl Iterator<Item = Arc<ShownTool>> {
+        let form =
+            move |(at, tool): (usize, &ServedTool)| Arc::clone(if whole.has(at) { &tool.whole } else { &tool.cut });
+        self.tools.iter().enumerate().map(form)
+    }
+
+    /// The tools that a list shows whole which is ranked by nothing: upstream order decides.
+    pub(super) fn first(&self) -> Whole {
+        if self.tools.len() <= FEW { Whole::All } else { Whole::These((0..WHOLE.min(self.tools.len())).collect()) }
+    }
+}
+
+/// Which tools a list shows whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Whole {
+    All,
+    These(BTreeSet<usize>),
+}
+
+impl Whole {
+    fn has(&self, tool: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::These(tools) => tools.contains(&tool),
+        }
     }
 }
 
@@ -100,36 +132,27 @@ pub(super) struct Instance {
     last: [Option<usize>; 2],
     graph: Graph,
     window: Window,
-    /// By tool: whether the list given last shows it whole.
-    whole: Vec<bool>,
-    listed: Vec<Arc<ShownTool>>,
+    /// What the list given last shows whole.
+    whole: Whole,
 }
 
 impl Instance {
-    /// A fresh instance; its first list is ranked by nothing, so upstream order decides.
+    /// A fresh instance.
     pub(super) fn new(served: Arc<Served>) -> Self {
-        let mut instance = Self {
+        Self {
             calls: 0,
             uses: BTreeMap::new(),
             last: [None; 2],
             graph: Graph::default(),
             window: Window::default(),
-            whole: Vec::new(),
-            listed: Vec::new(),
+            whole: served.first(),
             served,
-        };
-        instance.list();
-        instance
+        }
     }
 
     /// The list given last.
-    pub(super) fn listed(&self) -> &[Arc<ShownTool>] {
-        &self.listed
-    }
-
-    /// The place of the tool at this position among all, where the instance serves it.
-    pub(super) fn position(&self, at: usize) -> Option<usize> {
-        self.served.by_position.get(&at).copied()
+    pub(super) fn listed(&self) -> impl Iterator<Item = Arc<ShownTool>> {
+        self.served.list(self.whole.clone())
     }
 
     /// A call passes through; true where the list is given anew because of it.
@@ -150,9 +173,9 @@ impl Instance {
             strings(value, &mut texts);
         }
         self.window.add(texts);
-        let anew = !self.whole[tool] && self.served.announces;
+        let anew = !self.whole.has(tool) && self.served.announces;
         if anew {
-            self.list();
+            self.whole = self.ranked();
         }
         anew
     }
@@ -162,23 +185,31 @@ impl Instance {
         self.window.add(texts);
     }
 
-    /// Ranks the tools and gives the list: the best ones whole, all in upstream order.
-    fn list(&mut self) {
-        let tools = &self.served.tools;
-        if tools.len() <= FEW {
-            self.whole = vec![true; tools.len()];
-        } else {
-            let scores: Vec<f64> = (0..tools.len()).map(|tool| self.score(tool)).collect();
-            let mut order: Vec<usize> = (0..tools.len()).collect();
-            order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-            self.whole = vec![false; tools.len()];
-            order.into_iter().take(WHOLE).for_each(|tool| self.whole[tool] = true);
+    /// The tools that rank best, ties in upstream order.
+    fn ranked(&self) -> Whole {
+        let count = self.served.tools.len();
+        if count <= FEW {
+            return Whole::All;
         }
-        let form = |(tool, whole): (&ServedTool, &bool)| Arc::clone(if *whole { &tool.whole } else { &tool.cut });
-        self.listed = tools.iter().zip(&self.whole).map(form).collect();
+        // Weights of what was said lately, summed in the order of terms.
+        let mut said = vec![0.0; count];
+        for (term, weight) in self.window.terms() {
+            for &tool in self.served.having.get(term).into_iter().flatten() {
+                said[tool] += weight;
+            }
+        }
+        // Of most tools nothing else is known.
+        let mut scores: Vec<f64> = said.iter().map(|&said| WORDS * nearness(said)).collect();
+        let known =
+            self.last.iter().flatten().flat_map(|&from| self.graph.after(from)).chain(self.uses.keys().copied());
+        for tool in known {
+            scores[tool] = self.score(tool, said[tool]);
+        }
+        Whole::These(first(&scores, WHOLE).into_iter().collect())
     }
 
-    fn score(&self, tool: usize) -> f64 {
+    /// `said` are the weights of its terms in what was said lately.
+    fn score(&self, tool: usize, said: f64) -> f64 {
         let after = |from: Option<usize>| from.map_or(0.0, |from| self.graph.share(from, tool));
         let used = self.uses.get(&tool).copied().unwrap_or_default();
         let since = self.calls - used.last;
@@ -190,7 +221,7 @@ impl Instance {
             + AFTER_PREVIOUS * after(self.last[1])
             + RECENT * recent
             + SHARE * share
-            + WORDS * self.window.nearness(&self.served.tools[tool].terms)
+            + WORDS * nearness(said)
             + REVEAL * revealed
     }
 }

@@ -6,7 +6,7 @@ mod shorten;
 mod window;
 mod words;
 
-use std::sync::Arc;
+use std::{cell::OnceCell, collections::BTreeMap, ops::Range, sync::Arc};
 
 use bench_results::record::Route;
 use bench_tasks::result::{Content, ToolResult};
@@ -32,32 +32,26 @@ pub(super) fn all() -> Vec<(ArmInfo, Build)> {
         (
             arm("mcpdiet-reimpl", "per server, eight tools whole and the others cut to a line without schema"),
             |info, materials| {
-                let groups = (0..materials.servers()).map(|server| materials.of_server(server).collect());
-                build(info, materials, groups.collect())
+                build(info, materials, (0..materials.servers()).map(|server| materials.of_server(server)).collect())
             },
         ),
         (
             arm("mcpdiet-agg-reimpl", "as mcpdiet, one instance over all servers: eight tools whole in all"),
-            |info, materials| build(info, materials, vec![(0..materials.len()).collect()]),
+            |info, materials| build(info, materials, vec![0..materials.len()]),
         ),
     ]
 }
 
-/// One instance per group of tools, given by position.
-fn build(info: ArmInfo, materials: &Materials, groups: Vec<Vec<usize>>) -> Result<Arc<dyn Arm>, ArmError> {
+/// One instance per group of tools, given by position: all of them, one group after another.
+fn build(info: ArmInfo, materials: &Materials, groups: Vec<Range<usize>>) -> Result<Arc<dyn Arm>, ArmError> {
     let mut served = Vec::with_capacity(groups.len());
-    for group in groups {
-        served.push(Arc::new(Served::new(materials, group)?));
+    for group in &groups {
+        served.push(Arc::new(Served::new(materials, group.clone())?));
     }
-    let initial =
-        Arc::new(surface(served.iter().map(|served| Instance::new(Arc::clone(served))).collect::<Vec<_>>().iter()));
-    Ok(Arc::new(McpDiet { info, inner: Arc::new(Inner { materials: materials.clone(), served, initial }) }))
-}
-
-/// The instances' lists one after another.
-fn surface<'i>(instances: impl Iterator<Item = &'i Instance>) -> Surface {
-    let tools: Vec<Arc<ShownTool>> = instances.flat_map(|instance| instance.listed().to_vec()).collect();
-    Surface::new(tools, String::new())
+    let initial: Vec<Arc<ShownTool>> = served.iter().flat_map(|served| served.list(served.first())).collect();
+    let initial = Arc::new(Surface::new(initial, String::new()));
+    let starts = groups.into_iter().map(|group| group.start).collect();
+    Ok(Arc::new(McpDiet { info, inner: Arc::new(Inner { materials: materials.clone(), served, starts, initial }) }))
 }
 
 struct McpDiet {
@@ -68,6 +62,8 @@ struct McpDiet {
 struct Inner {
     materials: Materials,
     served: Vec<Arc<Served>>,
+    /// Position of each group's first tool.
+    starts: Vec<usize>,
     initial: Arc<Surface>,
 }
 
@@ -79,8 +75,8 @@ impl Arm for McpDiet {
     fn open(&self, scope: Scope<'_>) -> Result<Box<dyn ArmSession>, ArmError> {
         all_catalogs(&self.info, scope)?;
         Ok(Box::new(DietSession {
-            instances: self.inner.served.iter().map(|served| Instance::new(Arc::clone(served))).collect(),
-            surface: Arc::clone(&self.inner.initial),
+            instances: BTreeMap::new(),
+            surface: OnceCell::from(Arc::clone(&self.inner.initial)),
             inner: Arc::clone(&self.inner),
         }))
     }
@@ -95,20 +91,38 @@ fn text(content: &Content) -> Option<&str> {
 
 struct DietSession {
     inner: Arc<Inner>,
-    instances: Vec<Instance>,
-    surface: Arc<Surface>,
+    /// Those that have seen something, by group.
+    instances: BTreeMap<usize, Instance>,
+    /// Put together when it is looked at.
+    surface: OnceCell<Arc<Surface>>,
 }
 
 impl DietSession {
     /// The instance that serves a position, and the tool's place in it.
-    fn serving(&mut self, at: usize) -> Option<(&mut Instance, usize)> {
-        self.instances.iter_mut().find_map(|instance| instance.position(at).map(|place| (instance, place)))
+    fn serving(&mut self, at: usize) -> (&mut Instance, usize) {
+        // Groups without tools start where the next one does.
+        let group = self.inner.starts.partition_point(|&start| start <= at) - 1;
+        let instance =
+            self.instances.entry(group).or_insert_with(|| Instance::new(Arc::clone(&self.inner.served[group])));
+        (instance, at - self.inner.starts[group])
+    }
+
+    /// The instances' lists one after another.
+    fn listed(&self) -> Surface {
+        let mut tools: Vec<Arc<ShownTool>> = Vec::with_capacity(self.inner.materials.len());
+        for (group, served) in self.inner.served.iter().enumerate() {
+            match self.instances.get(&group) {
+                Some(instance) => tools.extend(instance.listed()),
+                None => tools.extend(served.list(served.first())),
+            }
+        }
+        Surface::new(tools, String::new())
     }
 }
 
 impl ArmSession for DietSession {
     fn surface(&self) -> &Arc<Surface> {
-        &self.surface
+        self.surface.get_or_init(|| Arc::new(self.listed()))
     }
 
     fn informs(&self, _: &str) -> bool {
@@ -122,9 +136,10 @@ impl ArmSession for DietSession {
             return CallOutcome::Rejected { reply: unknown(&call.name) };
         };
         let at = materials.position(place);
-        let listed_anew = self.serving(at).is_some_and(|(instance, tool)| instance.call(tool, &call.arguments));
+        let (instance, tool) = self.serving(at);
+        let listed_anew = instance.call(tool, &call.arguments);
         if listed_anew {
-            self.surface = Arc::new(surface(self.instances.iter()));
+            self.surface = OnceCell::new();
         }
         materials.forward(at, call.arguments.clone(), Route::Direct, listed_anew)
     }
@@ -133,13 +148,11 @@ impl ArmSession for DietSession {
         let place = self.inner.materials.definitions().place(server, tool);
         if let Some(place) = place.filter(|_| !result.is_error) {
             let at = self.inner.materials.position(place);
-            if let Some((instance, _)) = self.serving(at) {
-                let mut texts: Vec<&str> = result.content.iter().filter_map(text).collect();
-                if let Some(structured) = &result.structured {
-                    instance::strings(structured, &mut texts);
-                }
-                instance.read(texts);
+            let mut texts: Vec<&str> = result.content.iter().filter_map(text).collect();
+            if let Some(structured) = &result.structured {
+                instance::strings(structured, &mut texts);
             }
+            self.serving(at).0.read(texts);
         }
         result.clone()
     }

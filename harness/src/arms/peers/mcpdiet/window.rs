@@ -36,20 +36,23 @@ impl Window {
         }
     }
 
-    /// h/(h+2) over the summed weights h of these terms.
-    pub(super) fn nearness<'t>(&self, terms: impl IntoIterator<Item = &'t String>) -> f64 {
-        let sum: f64 = terms.into_iter().filter_map(|term| self.weights.get(term)).sum();
-        sum / (sum + 2.0)
+    /// The terms that there are, in order, with their weights.
+    pub(super) fn terms(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.weights.iter().map(|(term, &weight)| (term.as_str(), weight))
     }
+}
+
+/// h/(h+2) over the summed weights h of a tool's terms.
+pub(super) fn nearness(sum: f64) -> f64 {
+    sum / (sum + 2.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn nearness(window: &Window, terms: &[&str]) -> f64 {
-        let terms: Vec<String> = terms.iter().map(|term| (*term).to_owned()).collect();
-        window.nearness(&terms)
+    fn near(window: &Window, wanted: &str) -> f64 {
+        nearness(window.terms().filter(|(term, _)| *term == wanted).map(|(_, weight)| weight).sum())
     }
 
     #[test]
@@ -57,9 +60,9 @@ mod tests {
         let mut window = Window::default();
         window.add(["alpha beta"]);
         window.add(["beta gamma"]);
-        assert!((nearness(&window, &["beta"]) - 1.0 / 3.0).abs() < 1e-12);
-        assert!((nearness(&window, &["alpha"]) - 0.72 / 2.72).abs() < 1e-12);
-        assert!(nearness(&window, &["delta"]).abs() < f64::EPSILON);
+        assert!((near(&window, "beta") - 1.0 / 3.0).abs() < 1e-12);
+        assert!((near(&window, "alpha") - 0.72 / 2.72).abs() < 1e-12);
+        assert!(near(&window, "delta").abs() < f64::EPSILON);
         (0..40).for_each(|_| window.add([]));
         assert!(window.weights.is_empty());
     }

@@ -54,7 +54,8 @@ impl FullText {
         let occurrences = |columns: &[Vec<String>; 2]| -> usize {
             columns.iter().map(|column| column.windows(stems.len()).filter(|window| *window == stems).count()).sum()
         };
-        self.index.bm25_of(self.columns.iter().map(occurrences))
+        // A phrase stands nowhere but where all of its stems do.
+        self.index.bm25_of(self.index.having(&stems).into_iter().map(|at| (at, occurrences(&self.columns[at]))))
     }
 }
 
