@@ -132,6 +132,10 @@ impl Catalog {
     /// Names file, line and column or tool, and cause: truncated JSON, a tool without a name, two tools of one name, a
     /// lone surrogate, a member of the wrong type.
     pub fn parse(server: &str, file: &str, bytes: Arc<[u8]>) -> Result<Self, TasksError> {
+        if let Some(why) = parse::unprintable(server) {
+            let (file, place) = (file.escape_debug().to_string(), "file name".to_owned());
+            return Err(TasksError::Catalog { file, place, cause: format!("names a server with {why}") });
+        }
         let parsed = parse::parse(file, &bytes)?;
         let instructions = parsed.initialize.get("instructions").and_then(Value::as_str).map(str::to_owned);
         Ok(Self {

@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use bench_results::report::text::line;
+
 use super::{
     args::{ArmsAction, ArmsArgs},
     failure::Failure,
@@ -91,7 +93,7 @@ fn check(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
         output.document(&findings)?;
     } else {
         for finding in &findings {
-            writeln!(output.product(), "{finding}")?;
+            writeln!(output.product(), "{}", line(&finding.to_string()))?;
         }
         let (arms, tools) = (ids.len(), inputs.catalogs.tool_count());
         if findings.is_empty() {

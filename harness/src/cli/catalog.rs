@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use bench_results::report::text::line;
 use bench_tasks::{Catalog, catalog};
 
 use super::{
@@ -105,7 +106,7 @@ fn check(inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
         return Ok(exit::OK);
     }
     for warning in &warnings {
-        writeln!(output.product(), "{warning}")?;
+        writeln!(output.product(), "{}", line(&warning.to_string()))?;
     }
     let (servers, tools) = (catalogs.catalogs.len(), catalogs.tool_count());
     writeln!(output.product(), "{tools} tools of {servers} servers: {} warnings", warnings.len())?;

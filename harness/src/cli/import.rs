@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use bench_results::report::text::line;
 use bench_tasks::{
     Catalog, TasksError,
     check::{self, CheckOptions, Finding, FindingKind, Severity},
@@ -66,7 +67,7 @@ pub(super) fn run(args: &ImportArgs, inputs: &Inputs, output: &mut Output) -> Re
     } else {
         print(&imported.summary, output)?;
         for finding in &findings {
-            writeln!(output.product(), "to mend: {finding}")?;
+            writeln!(output.product(), "to mend: {}", line(&finding.to_string()))?;
         }
         print_next(&files.out, &imported, tasks, inputs, output)?;
     }

@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use bench_results::report::text::line as on_one_line;
 use bench_tasks::{
     TasksError,
     audit::{self, Answer, AuditReport},
@@ -73,7 +74,7 @@ fn run_check(matchers: Option<&Path>, inputs: &Inputs, output: &mut Output) -> R
         output.document(&findings)?;
     } else {
         for finding in &findings {
-            writeln!(output.product(), "{finding}")?;
+            writeln!(output.product(), "{}", on_one_line(&finding.to_string()))?;
         }
         writeln!(
             output.product(),
@@ -327,7 +328,7 @@ fn print_audit(report: &AuditReport, output: &mut Output) -> Result<(), Failure>
             "{} {}\n  {}\n  gold   {}\n  answer {}",
             one.item,
             one.frame,
-            one.utterance,
+            on_one_line(&one.utterance),
             serde_json::Value::from(one.gold.clone()),
             one.answer
         )?;

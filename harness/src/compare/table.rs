@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use bench_results::{
     record::Weight,
+    report::text::line,
     table::{
         cell::{clipped, dash, signed, status_word},
         grid::{Head, number, render, width, word},
@@ -233,6 +234,8 @@ fn findings(comparison: &Comparison, out: &mut String) {
     lines.extend(comparison.not_started.iter().map(|down| format!("  {}: did not start: {}", down.arm, down.why)));
     lines.extend(comparison.absent.iter().map(|absent| format!("  {}: absent: {}", absent.arm, absent.why)));
     if !lines.is_empty() {
+        // What a process says of itself starts no line of its own.
+        let lines: Vec<_> = lines.iter().map(|text| line(text)).collect();
         let _ = writeln!(out, "\nFound:\n{}", lines.join("\n"));
     }
 }

@@ -1,5 +1,7 @@
 //! Columns of text.
 
+use crate::report::text::line as on_one_line;
+
 /// A column's head and side: numbers stand right, words left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
@@ -36,8 +38,12 @@ pub fn width(heads: &[Head], rows: &[Vec<String>]) -> usize {
     widths(heads, rows).iter().sum::<usize>() + GAP.len() * heads.len().saturating_sub(1)
 }
 
-/// Renders rows under their heads, columns as wide as their widest cell. No trailing spaces.
+/// Renders rows under their heads, columns as wide as their widest cell. No trailing spaces, and one line per row whatever
+/// stands in its cells.
 pub fn render(heads: &[Head], rows: &[Vec<String>]) -> String {
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| on_one_line(cell).into_owned()).collect()).collect();
+    let rows = &rows;
     let widths = widths(heads, rows);
     let line = |cells: Vec<&str>| {
         let padded: Vec<String> = cells
@@ -63,6 +69,13 @@ pub fn render(heads: &[Head], rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cell_starts_no_line() {
+        let rows = vec![vec!["evil\nraw".to_owned(), "1\t2".to_owned()]];
+        let lines: Vec<String> = render(&[word("arm"), number("n")], &rows).lines().map(str::to_owned).collect();
+        assert_eq!(lines[2..], ["evil⟨U+000A⟩raw 1⟨U+0009⟩2"]);
+    }
 
     #[test]
     fn words_stand_left_numbers_right_and_lines_have_no_trailing_space() {

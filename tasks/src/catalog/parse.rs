@@ -82,6 +82,9 @@ impl Source<'_> {
             }
             None => return Err(fail(&format!("tool {index}"), "has no \"name\"".into())),
         };
+        if let Some(why) = unprintable(&name) {
+            return Err(fail(&format!("tool {index}"), format!("has a name with {why}")));
+        }
         let label = format!("tool {index} ({name})");
         let input_schema = match members.remove("inputSchema") {
             Some(schema @ (Value::Object(_) | Value::Bool(_))) => schema,
@@ -144,6 +147,15 @@ impl Source<'_> {
     fn error(&self, place: String, cause: String) -> TasksError {
         TasksError::Catalog { file: self.file.to_owned(), place, cause }
     }
+}
+
+/// What makes a name unfit to be printed: it would look like another line of a table, or turn what stands beside it.
+pub(super) fn unprintable(name: &str) -> Option<String> {
+    let control = name.chars().find(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))?;
+    Some(format!(
+        "the control character U+{:04X}; names are letters, digits, `_`, `-` and `.` in MCP, so give it another one",
+        u32::from(control)
+    ))
 }
 
 /// `serde_json` appends its own place, which may count from the wrong start.

@@ -125,6 +125,17 @@ fn a_folder_is_loaded_in_name_order_and_checked_against_its_index() {
 }
 
 #[test]
+fn a_name_that_would_look_like_another_line_is_refused() {
+    for (escape, code) in [("\\n", "U+000A"), ("\\u001b", "U+001B"), ("\\u2028", "U+2028"), ("\\u0085", "U+0085")] {
+        let error = parse(&page(&format!("{{\"name\":\"a{escape}b\"}}"))).unwrap_err().to_string();
+        assert!(error.contains("tool 0, ") && error.contains(code) && !error.contains('\n'), "{error}");
+    }
+    let error =
+        Catalog::parse("a\nb", "a\nb.json", page("{\"name\":\"t\"}").into_bytes().into()).unwrap_err().to_string();
+    assert!(error.contains("file name") && error.contains("U+000A") && !error.contains('\n'), "{error}");
+}
+
+#[test]
 fn fifty_thousand_tools_are_no_trouble() {
     let tools: Vec<String> =
         (0..50_000).map(|n| format!("{{\"name\":\"tool_{n}\",\"inputSchema\":{{\"type\":\"object\"}}}}")).collect();
