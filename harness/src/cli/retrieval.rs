@@ -14,7 +14,7 @@ use bench_tasks::{
 };
 use serde::Serialize;
 
-use super::{args::RetrievalArgs, failure::Failure, output::Output};
+use super::{args::RetrievalArgs, failure::Failure, output::Output, progress::Steps};
 use crate::{
     arms::{
         Arm, ArmContext,
@@ -61,10 +61,7 @@ pub(super) fn run(args: &RetrievalArgs, inputs: &Inputs, output: &mut Output) ->
     let seeds = SuiteSeeds::derive(&inputs.protocol, &inputs.protocol.seeds.primary)?;
     let context = plan::arm_context(inputs, &seeds);
     let embedder = embedder(args.embedder.as_deref())?;
-    let bench = Bench { args, protocol: &inputs.protocol, embedder: embedder.clone() };
-    let registry = bench.registry(&context)?;
-    let arms = bench.arms(&registry)?;
-
+    // Before anything is built: without tasks there is nothing to measure.
     let source = TaskSource::tools(inputs, &seeds, args.n).map_err(|error| Failure::new(exit::INPUT, error))?;
     let tasks = || {
         (0..source.len()).filter_map(|index| match source.task(index) {
@@ -72,16 +69,24 @@ pub(super) fn run(args: &RetrievalArgs, inputs: &Inputs, output: &mut Output) ->
             _ => None,
         })
     };
+    let bench = Bench { args, protocol: &inputs.protocol, embedder: embedder.clone() };
+    let registry = bench.registry(&context)?;
+    let arms = bench.arms(&registry)?;
     let searching = retrieval::searching(arms.iter().cloned());
+    let tokenizers = bench.tokenizers()?;
+    let searches = searching.len() * (2 + if args.latency { latency::SIZES.len() } else { 0 });
+    let steps = Steps::new(output, "measurements", searches + arms.len() * tokenizers.len());
+    let step = &|| steps.step();
     let report = Report {
         tools: inputs.catalogs.tool_count(),
         embedder: embedder.map(|embedder| embedder.model().to_owned()),
-        retrieval: measured(&searching, &Requests::new(tasks(), &inputs.catalogs))?,
-        adversary: bench.adversary(&context, &searching, tasks)?,
+        retrieval: measured(&searching, &Requests::new(tasks(), &inputs.catalogs), step)?,
+        adversary: bench.adversary(&context, &searching, tasks, step)?,
         ablation: ablations(&source, &seeds, inputs, &registry)?,
-        ratios: bench.ratios(&registry, &arms, tasks)?,
-        latency: if args.latency { bench.latency(&context, &searching, tasks)? } else { Vec::new() },
+        ratios: ratio_rows(&registry, &arms, tasks, &tokenizers, step)?,
+        latency: if args.latency { bench.latency(&context, &searching, tasks, step)? } else { Vec::new() },
     };
+    drop(steps);
     if output.json {
         output.document(&report)?;
     } else {
@@ -130,6 +135,7 @@ impl Bench<'_> {
         context: &ArmContext,
         searching: &[Arc<dyn Arm>],
         tasks: impl Fn() -> T,
+        step: &dyn Fn(),
     ) -> Result<Vec<AdversaryRow>, Failure> {
         let stuffed = adversary::stuffed(context)?;
         let registry = self.registry(&stuffed)?;
@@ -140,24 +146,18 @@ impl Bench<'_> {
             let beside = registry.build(&arm.info().id.0)?;
             let row = adversary::measure((arm.as_ref(), &clean), (beside.as_ref(), &requests), &stuffed.catalogs);
             rows.extend(row.map_err(failed)?);
+            step();
         }
         Ok(rows)
     }
 
-    fn ratios<T: Iterator<Item = Task>>(
-        &self,
-        registry: &Registry,
-        arms: &[Arc<dyn Arm>],
-        tasks: impl Fn() -> T,
-    ) -> Result<Vec<RatioRow>, Failure> {
+    /// Those that are built in, and those of the command line.
+    fn tokenizers(&self) -> Result<Vec<Tokenizer>, Failure> {
         let mut tokenizers = Tokenizer::built_in();
         for command in &self.args.tokenizer {
             tokenizers.push(Tokenizer::start(&words(command)?).map_err(|error| Failure::new(exit::RUNTIME, error))?);
         }
-        let raw = registry.build("raw")?;
-        let said: Vec<String> = tasks().map(|task| task.utterance).collect();
-        ratios::measure(raw.as_ref(), arms, &said, registry.definitions(), &tokenizers)
-            .map_err(|error| Failure::new(exit::RUNTIME, error))
+        Ok(tokenizers)
     }
 
     fn latency<T: Iterator<Item = Task>>(
@@ -165,6 +165,7 @@ impl Bench<'_> {
         context: &ArmContext,
         searching: &[Arc<dyn Arm>],
         tasks: impl Fn() -> T,
+        step: &dyn Fn(),
     ) -> Result<Vec<LatencyRow>, Failure> {
         let texts: Vec<String> = tasks().map(|task| task.utterance).take(TIMED).collect();
         let start = Instant::now();
@@ -177,18 +178,33 @@ impl Bench<'_> {
                 let grown = registry.build(id)?;
                 let Some(search) = grown.ranker() else { continue };
                 rows.push(latency::measure(id, search, size, &texts, &|| start.elapsed()).map_err(failed)?);
+                step();
             }
         }
         Ok(rows)
     }
 }
 
-fn measured(searching: &[Arc<dyn Arm>], requests: &Requests) -> Result<Vec<ArmRetrieval>, Failure> {
+fn measured(searching: &[Arc<dyn Arm>], requests: &Requests, step: &dyn Fn()) -> Result<Vec<ArmRetrieval>, Failure> {
     let mut rows = Vec::with_capacity(searching.len());
     for arm in searching {
         rows.extend(retrieval::measure(arm.as_ref(), requests).map_err(failed)?);
+        step();
     }
     Ok(rows)
+}
+
+fn ratio_rows<T: Iterator<Item = Task>>(
+    registry: &Registry,
+    arms: &[Arc<dyn Arm>],
+    tasks: impl Fn() -> T,
+    tokenizers: &[Tokenizer],
+    step: &dyn Fn(),
+) -> Result<Vec<RatioRow>, Failure> {
+    let raw = registry.build("raw")?;
+    let said: Vec<String> = tasks().map(|task| task.utterance).collect();
+    ratios::measure(raw.as_ref(), arms, &said, registry.definitions(), tokenizers, step)
+        .map_err(|error| Failure::new(exit::RUNTIME, error))
 }
 
 fn ablations(

@@ -1,6 +1,9 @@
 //! How much smaller an arm's list is: not one number, but one per server and tokenizer.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use serde::Serialize;
 
@@ -52,11 +55,28 @@ fn surfaces(arm: &dyn Arm, said: &[String]) -> Result<Vec<Arc<Surface>>, ArmErro
     said.iter().map(|text| shown(Some(text))).collect()
 }
 
+/// Tokens of definitions under one tokenizer. Arms share most of theirs, and counting is what costs.
+struct Counted<'t> {
+    tokenizer: &'t Tokenizer,
+    /// By text. Only looked up, never iterated.
+    known: HashMap<String, usize>,
+}
+
+impl Counted<'_> {
+    /// Tokens of every text.
+    fn count(&mut self, texts: &[&str]) -> Result<Vec<usize>, RatioError> {
+        let new: Vec<&str> = texts.iter().copied().filter(|text| !self.known.contains_key(*text)).collect();
+        let counts = self.tokenizer.count(&new)?;
+        self.known.extend(new.into_iter().map(str::to_owned).zip(counts));
+        Ok(texts.iter().map(|text| self.known.get(*text).copied().unwrap_or(0)).collect())
+    }
+}
+
 /// Tokens of every server's part of a list, the mean over lists; tools of no single server weigh on each.
 fn by_server(
     surfaces: &[Arc<Surface>],
     definitions: &Definitions,
-    tokenizer: &Tokenizer,
+    counted: &mut Counted<'_>,
 ) -> Result<Counts, RatioError> {
     // Lists of one arm share most of their tools: each is counted once.
     let mut times: BTreeMap<&str, (&str, u32)> = BTreeMap::new();
@@ -65,7 +85,7 @@ fn by_server(
     }
     let texts: Vec<&str> = times.keys().copied().collect();
     let mut counts = Counts { servers: vec![0.0; definitions.servers.len()], shared: 0.0 };
-    for ((name, times), tokens) in times.values().zip(tokenizer.count(&texts)?) {
+    for ((name, times), tokens) in times.values().zip(counted.count(&texts)?) {
         let tokens = tokens as f64 * f64::from(*times) / surfaces.len() as f64;
         match definitions.names.get(name) {
             Some(Named::Tool(place)) => counts.servers[place.server] += tokens,
@@ -94,22 +114,24 @@ pub enum RatioError {
 }
 
 /// Every arm's ratios to raw under every tokenizer. `said` is what users say: an arm that hears it shows what it makes of
-/// it, and is measured by the mean.
+/// it, and is measured by the mean. `measured` is told of every row.
 pub fn measure(
     raw: &dyn Arm,
     arms: &[Arc<dyn Arm>],
     said: &[String],
     definitions: &Definitions,
     tokenizers: &[Tokenizer],
+    measured: &dyn Fn(),
 ) -> Result<Vec<RatioRow>, RatioError> {
     let mut rows = Vec::with_capacity(arms.len() * tokenizers.len());
     let of_raw = surfaces(raw, said)?;
     let shown: Vec<_> = arms.iter().map(|arm| surfaces(arm.as_ref(), said)).collect::<Result<_, _>>()?;
     for tokenizer in tokenizers {
-        let reference = by_server(&of_raw, definitions, tokenizer)?;
+        let mut counted = Counted { tokenizer, known: HashMap::new() };
+        let reference = by_server(&of_raw, definitions, &mut counted)?;
         let whole = |counts: &Counts| counts.servers.iter().sum::<f64>() + counts.shared;
         for (arm, shown) in arms.iter().zip(&shown) {
-            let counts = by_server(shown, definitions, tokenizer)?;
+            let counts = by_server(shown, definitions, &mut counted)?;
             let mut ratios: Vec<f64> = reference
                 .servers
                 .iter()
@@ -124,6 +146,7 @@ pub fn measure(
                 whole: whole(&reference) / whole(&counts).max(1.0),
                 by_server: ratios,
             });
+            measured();
         }
     }
     Ok(rows)
@@ -148,7 +171,7 @@ mod tests {
         let registry = Registry::new(&context()).unwrap();
         let raw = registry.build("raw").unwrap();
         let arms = [registry.build("raw-again").unwrap(), registry.build("search-invoke").unwrap()];
-        let rows = measure(raw.as_ref(), &arms, &[], registry.definitions(), &Tokenizer::built_in()).unwrap();
+        let rows = measure(raw.as_ref(), &arms, &[], registry.definitions(), &Tokenizer::built_in(), &|| {}).unwrap();
         assert_eq!(rows.len(), 4);
         assert!(rows[0].by_server.iter().all(|ratio| (ratio - 1.0).abs() < 1e-12) && rows[0].by_server.len() == 8);
         assert!(rows[1].quantile(1.0) > 10.0 * rows[1].quantile(0.0), "{rows:?}");
@@ -163,7 +186,7 @@ mod tests {
             let arms = [registry.build(id).unwrap()];
             let said: Vec<String> = said.iter().map(|text| (*text).to_owned()).collect();
             let tokenizers = &Tokenizer::built_in()[..1];
-            measure(raw.as_ref(), &arms, &said, registry.definitions(), tokenizers).unwrap()[0].whole
+            measure(raw.as_ref(), &arms, &said, registry.definitions(), tokenizers, &|| {}).unwrap()[0].whole
         };
         let (deaf, one) =
             (whole("uimcp-pre-reimpl", &[]), whole("uimcp-pre-reimpl", &["convert time between timezones"]));
