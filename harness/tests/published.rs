@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use common::{bench, stdout};
+use common::{bench, schema::fits_exactly, stdout};
 
 fn published() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../results/published")
@@ -38,6 +38,8 @@ fn every_published_bundle_verifies() {
     for bundle in bundles {
         let out = stdout(bench(scratch.path()).arg("verify").arg(&bundle), 0);
         assert!(out.contains("equal byte for byte"), "{}: {out}", bundle.display());
+        let view = stdout(bench(scratch.path()).arg("report").arg(&bundle).args(["--json", "--unverified"]), 0);
+        fits_exactly("report", &serde_json::from_str(&view).unwrap());
     }
 }
 

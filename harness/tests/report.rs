@@ -10,7 +10,7 @@ use std::{
 };
 
 use bench_harness::bundle::{Limits, unpack};
-use common::{bench, stderr, stdout};
+use common::{bench, schema::fits_exactly, stderr, stdout};
 
 /// A small run of two levels.
 fn small_run(folder: &Path) -> PathBuf {
@@ -38,6 +38,7 @@ fn every_format_of_one_run_and_the_same_bytes_wherever_it_lies() {
     let view: serde_json::Value =
         serde_json::from_str(&stdout(bench(one.path()).arg("report").arg(&first).arg("--json"), 0)).unwrap();
     assert_eq!(view["schema"], "bench/report/1");
+    fits_exactly("report", &view);
     assert_eq!(view["outcomes"]["definitions"]["tools"].as_array().unwrap().len(), 78);
 }
 
@@ -76,6 +77,7 @@ fn a_page_that_nobody_verified_says_so_and_one_that_fails_ends_with_the_code_of_
         let text = of(&[format], 44);
         assert!(text.contains("does not verify") && !text.contains("would certify"), "{format}");
     }
+    fits_exactly("report", &serde_json::from_str(&of(&["--json"], 44)).unwrap());
 }
 
 #[test]
@@ -101,4 +103,6 @@ fn an_open_run_shows_its_flow_and_no_outcome() {
     }
     let rows = stdout(bench(folder.path()).arg("report").arg(&run).arg("--csv"), 0);
     assert!(!rows.contains("true") && !rows.contains("decided"), "a row of an open run shows an outcome");
+    let view = stdout(bench(folder.path()).arg("report").arg(&run).arg("--json"), 0);
+    fits_exactly("report", &serde_json::from_str(&view).unwrap());
 }

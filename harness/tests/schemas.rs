@@ -6,31 +6,12 @@ mod common;
 
 use std::{fs, path::Path};
 
-use common::{bench, stdout};
+use common::{
+    bench,
+    schema::{self, fits, fits_exactly},
+    stdout,
+};
 use serde_json::Value;
-
-fn schema(name: &str) -> jsonschema::Validator {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../results/schemas/{name}.schema.json"));
-    let schema: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
-    jsonschema::validator_for(&schema).unwrap()
-}
-
-#[track_caller]
-fn fits(name: &str, validator: &jsonschema::Validator, value: &Value) {
-    let errors: Vec<String> =
-        validator.iter_errors(value).take(3).map(|error| format!("{}: {error}", error.instance_path())).collect();
-    assert!(errors.is_empty(), "{name}: {errors:#?}");
-}
-
-/// What is written fits, and one more member does not: a schema that takes everything says nothing.
-#[track_caller]
-fn fits_exactly(name: &str, value: &Value) {
-    let validator = schema(name);
-    fits(name, &validator, value);
-    let mut more = value.clone();
-    more.as_object_mut().unwrap().insert("unheard_of".to_owned(), Value::Null);
-    assert!(!validator.is_valid(&more), "{name} takes anything");
-}
 
 fn json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
@@ -54,7 +35,7 @@ fn everything_that_a_run_leaves_behind_fits_its_schema() {
     fits_exactly("manifest", &json(&run.join("manifest.json")));
     fits_exactly("certificate", &json(&run.join("certificate.json")));
     for (file, name) in [("attempts.jsonl", "attempt"), ("episodes.jsonl", "episode")] {
-        let validator = schema(name);
+        let validator = schema::named(name);
         let text = fs::read_to_string(run.join(file)).unwrap();
         assert!(text.lines().count() > 100);
         for line in text.lines() {
@@ -71,6 +52,33 @@ fn everything_that_a_run_leaves_behind_fits_its_schema() {
     fits_exactly("bundle", &serde_json::from_str(&contents).unwrap());
     let report = stdout(bench(folder).arg("verify").arg(&run).arg("--json"), 0);
     fits_exactly("verify-report", &serde_json::from_str(&report).unwrap());
+    let report = stdout(bench(folder).arg("report").arg(&run).arg("--json"), 0);
+    fits_exactly("report", &serde_json::from_str(&report).unwrap());
+}
+
+/// Members that are in no schema are refused however deep they stand, not only at the top.
+#[test]
+fn every_object_of_every_schema_is_closed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results/schemas");
+    let mut seen = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        seen += closed(&path.display().to_string(), &json(&path));
+    }
+    assert!(seen > 100, "only {seen} objects");
+}
+
+/// Objects with named members below a schema, all of which say what else they take.
+#[track_caller]
+fn closed(place: &str, schema: &Value) -> usize {
+    let below = match schema {
+        Value::Object(members) => members.iter().map(|(key, one)| closed(&format!("{place}/{key}"), one)).sum(),
+        Value::Array(all) => all.iter().map(|one| closed(place, one)).sum(),
+        _ => 0,
+    };
+    let named = schema.get("type").is_some_and(|kind| kind == "object") && schema.get("properties").is_some();
+    assert!(!named || schema.get("additionalProperties").is_some(), "{place} takes anything");
+    below + usize::from(named)
 }
 
 #[test]
@@ -87,7 +95,7 @@ fn protocol_and_published_counts_fit_their_schemas() {
 fn the_ledger_of_this_repository_fits_its_schema() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results/ledger.jsonl");
     let text = fs::read_to_string(path).unwrap();
-    let validator = schema("ledger-entry");
+    let validator = schema::named("ledger-entry");
     for line in text.lines() {
         fits("ledger-entry", &validator, &serde_json::from_str(line).unwrap());
     }

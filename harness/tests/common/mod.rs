@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails by panicking")]
 
+pub(crate) mod schema;
+
 use std::path::Path;
 
 use assert_cmd::Command;

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use crate::{
-    common::{bench, stdout},
+    common::{bench, schema::fits_exactly, stdout},
     server::MockServer,
     support::{ARMS, live, only_run},
 };
@@ -31,6 +31,9 @@ fn prices_money_and_ledger_cannot_be_edited_unseen() {
     let ledger = folder.path().join("results/ledger.jsonl");
     let out = stdout(bench(folder.path()).arg("verify").arg(&run).arg("--ledger").arg(&ledger), 0);
     assert!(out.contains("one look") && out.contains("finished; under the same lock: no other run"), "{out}");
+    // What only a live run has stands in its report too: bills, latency, dates.
+    let view = stdout(bench(folder.path()).arg("report").arg(&run).args(["--json", "--ledger"]).arg(&ledger), 0);
+    fits_exactly("report", &serde_json::from_str(&view).unwrap());
     let check = |file: &Path, change: &dyn Fn(String) -> String, code: i32, name: &str| {
         tampered(folder.path(), &run, file, change, code, name);
     };
