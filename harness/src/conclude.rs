@@ -143,7 +143,7 @@ impl<'a> Judge<'a> {
             confirmatory: manifest.confirmatory,
             protocol: protocol.digest()?,
             locks: locks_of(manifest, &self.inputs.chain),
-            catalogs: self.catalogs(),
+            catalogs: self.catalogs()?,
             arms,
             model: model_of(manifest, protocol, facts.settings.as_ref()),
             tasks,
@@ -161,8 +161,10 @@ impl<'a> Judge<'a> {
         })
     }
 
-    fn catalogs(&self) -> BTreeMap<String, CatalogSubject> {
-        self.inputs
+    fn catalogs(&self) -> anyhow::Result<BTreeMap<String, CatalogSubject>> {
+        let mut origins = self.inputs.provenance_digests()?;
+        let subjects = self
+            .inputs
             .catalogs
             .catalogs
             .iter()
@@ -173,10 +175,12 @@ impl<'a> Judge<'a> {
                     package: provenance.map(|known| known.package.clone()),
                     version: provenance.map(|known| known.version.clone()),
                     licence: provenance.map(|known| known.licence.clone()),
+                    provenance: origins.remove(&*catalog.server),
                 };
                 (catalog.server.to_string(), subject)
             })
-            .collect()
+            .collect();
+        Ok(subjects)
     }
 
     fn size(&self, arm: &dyn Arm) -> anyhow::Result<SurfaceSize> {

@@ -182,6 +182,21 @@ impl Inputs {
         self.catalogs.catalogs.iter().map(|catalog| (catalog.server.to_string(), Digest::of(&catalog.bytes))).collect()
     }
 
+    /// Digest of what is known of every catalog's origin, by server; none of a catalog of which nothing is known.
+    ///
+    /// # Errors
+    /// Its canonical form could not be written.
+    pub fn provenance_digests(&self) -> Result<BTreeMap<String, Digest>, InputsError> {
+        let mut digests = BTreeMap::new();
+        for catalog in &self.catalogs.catalogs {
+            if let Some(known) = &catalog.provenance {
+                let digest = Digest::of(&serde_json_canonicalizer::to_vec(known)?);
+                digests.insert(catalog.server.to_string(), digest);
+            }
+        }
+        Ok(digests)
+    }
+
     /// Digest over all intent files: names and bytes, in name order, each ended by a zero byte.
     pub fn intents_digest(&self) -> Digest {
         let files = self.intents.files();

@@ -113,6 +113,47 @@ fn a_task_that_was_changed_is_named_with_and_without_a_lock() {
 }
 
 #[test]
+fn where_a_catalog_comes_from_is_bound_by_the_certificate_or_said_not_to_be() {
+    let run = Run::small();
+    names(&run.run(&["verify", &run.id], 0), "pass", "provenance", "8 catalogs");
+    let index = "inputs/catalogs/index.json";
+    let own: Value = json(&fs::read_to_string(run.record.join(index)).unwrap());
+    let git = own["servers"].as_array().unwrap().iter().position(|entry| entry["server"] == "git").unwrap();
+    for (field, value) in [
+        ("captured", "2020-01-01"),
+        ("version", "0.0.1"),
+        ("registry", "elsewhere"),
+        ("integrity", "sha512-AAAA"),
+        ("command", "sh"),
+    ] {
+        let change = |text: String| {
+            let mut index = json(&text);
+            index["servers"][git][field] = value.into();
+            serde_json::to_string_pretty(&index).unwrap()
+        };
+        names(&run.tampered(index, change, &[], 41), "FAIL", "provenance", "of the origin of git");
+    }
+    let dropped = |_: String| "{\"servers\": []}".to_owned();
+    names(&run.tampered(index, dropped, &[], 41), "FAIL", "provenance", "everything, fetch, filesystem");
+    // A certificate from before the binding claims nothing, which is a note that `--strict` fails. One that binds a part
+    // was never written.
+    let unbind = |keep: usize| {
+        move |text: String| {
+            let mut certificate = json(&text);
+            for catalog in certificate["catalogs"].as_object_mut().unwrap().values_mut().skip(keep) {
+                catalog.as_object_mut().unwrap().remove("provenance").unwrap();
+            }
+            certificate.to_string()
+        }
+    };
+    let older = run.tampered("certificate.json", unbind(0), &[], 0);
+    names(&older, "note", "provenance", "not bound");
+    names(&older, "pass", "certificate", "equal byte for byte");
+    run.tampered("certificate.json", unbind(0), &["--strict"], 41);
+    names(&run.tampered("certificate.json", unbind(1), &[], 41), "FAIL", "certificate", "/provenance");
+}
+
+#[test]
 fn a_bundle_is_the_same_bytes_each_time_verifies_as_it_is_and_shows_any_change() {
     let run = Run::small();
     let name = run.run(&["bundle", &run.id], 0);

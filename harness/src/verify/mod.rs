@@ -11,6 +11,7 @@ mod kind;
 mod ledger;
 mod live;
 mod log;
+mod provenance;
 mod remake;
 mod replay;
 mod shown;
@@ -118,6 +119,7 @@ fn verify_inputs(report: &mut Report, reader: &Record, against: &Against, publis
         Err(error) => return report.add("inputs", exit::VERIFY_INPUTS, Err(error.to_string())),
     };
     report.add("inputs", exit::VERIFY_INPUTS, Ok(read_inputs(&inputs)));
+    provenance::check(report, reader, &inputs);
     let terms = match folder::terms(reader.folder()) {
         Ok(terms) => terms,
         Err(error) => return report.add("terms", exit::VERIFY_INPUTS, Err(format!("{error:#}"))),

@@ -47,7 +47,13 @@ pub(crate) fn subjects() -> Subjects {
         locks: Vec::new(),
         catalogs: [(
             "git".to_owned(),
-            CatalogSubject { digest: Digest::of(b"git"), package: None, version: None, licence: None },
+            CatalogSubject {
+                digest: Digest::of(b"git"),
+                package: None,
+                version: None,
+                licence: None,
+                provenance: None,
+            },
         )]
         .into(),
         arms: ARMS.into_iter().map(|id| (id.to_owned(), arm(id))).collect(),

@@ -50,6 +50,10 @@ pub struct CatalogSubject {
     /// Its licence, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
+    /// Digest of what is known of its origin (RFC 8785): package, registry, integrity, command, day of capture. Records
+    /// that are older than this binding have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Digest>,
 }
 
 /// An arm.
