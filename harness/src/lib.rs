@@ -33,6 +33,7 @@ pub mod sizes;
 pub mod stdio;
 pub mod surface;
 pub mod tokens;
+mod told;
 pub mod verdict;
 pub mod verify;
 pub mod wire;

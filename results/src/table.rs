@@ -13,9 +13,8 @@ use crate::certificate::Certificate;
 
 pub use cell::status_word;
 pub(crate) use cell::{group, signed};
-pub(crate) use control::control_word;
-pub use control::{Planned, Showing};
-pub use sentence::{EXPLORATORY_CERTIFIES_NOTHING, MOCK_IS_NO_EVIDENCE, caution, sentences};
+pub use control::{Planned, Showing, control_word};
+pub use sentence::{EXPLORATORY_CERTIFIES_NOTHING, MOCK_IS_NO_EVIDENCE, caution, sentences, verdicts};
 
 /// Widest line, in characters.
 pub const WIDTH: usize = 100;

@@ -14,6 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use planning::{LayoutArgs, PilotArgs, PowerArgs, SimulateArgs, TrialArgs};
 
 use super::{
+    ci::CiArgs,
     live::args::{LiveArgs, PlanArgs, ResumeArgs, RunsArgs},
     mock_server::MockServerArgs,
     publish::args::{
@@ -111,6 +112,9 @@ pub struct RunArgs {
     /// Exit with the verdict of this arm: 0 certified, 10 failed, 11 inconclusive, 12 no verdict.
     #[arg(long, value_name = "ARM", help_heading = "Run")]
     pub require: Option<String>,
+    /// For continuous integration.
+    #[command(flatten)]
+    pub ci: CiArgs,
 }
 
 /// Commands.
@@ -541,6 +545,9 @@ pub struct CompareArgs {
     /// verdict; 31 where a compressor did not start, required or not.
     #[arg(long, value_name = "ARM")]
     pub require: Option<String>,
+    /// For continuous integration.
+    #[command(flatten)]
+    pub ci: CiArgs,
 }
 
 /// `bench doctor`.

@@ -9,6 +9,7 @@ use std::{
 };
 
 use anyhow::Context as _;
+use bench_mock_model::Behaviour;
 use bench_protocol::{digest::Digest, spec::Protocol, verdict::Status};
 use bench_results::{
     certificate::Certificate,
@@ -18,6 +19,7 @@ use bench_results::{
 
 use super::{
     args::{GlobalArgs, RunArgs},
+    ci::{self, Case, Ended, Held},
     failure::Failure,
     interrupt,
     output::Output,
@@ -41,6 +43,11 @@ use crate::{
 
 /// Runs the check.
 pub(super) fn run(args: &RunArgs, global: &GlobalArgs, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
+    let files = args.ci.open()?;
+    files.close("bench", ended(args, global, inputs, output))
+}
+
+fn ended(args: &RunArgs, global: &GlobalArgs, inputs: &Inputs, output: &mut Output) -> Result<Ended, Failure> {
     let spec = RunSpec::of(inputs, &inputs.protocol.seeds.primary, &args.arms, args.tasks)
         .map_err(|error| Failure::new(exit::USAGE, error))?;
     if let Some(arm) = args.require.as_ref().filter(|arm| !spec.arms.contains(arm)) {
@@ -77,23 +84,33 @@ pub(super) fn run(args: &RunArgs, global: &GlobalArgs, inputs: &Inputs, output: 
     let folder = args.out.join(&manifest.id);
     let outcome = execute(args, inputs, &prepared, &mut manifest, &folder, output)?;
     let Some(certificate) = outcome else {
-        output.talk(&format!("interrupted: the episodes so far are in {}", folder.display()));
-        return Ok(exit::INTERRUPTED);
+        let why = format!("interrupted: the episodes so far are in {}", folder.display());
+        output.talk(&why);
+        return Ok(Ended::early(exit::INTERRUPTED, manifest.id, why));
     };
     report(&certificate, &inputs.protocol, &folder, output)?;
     // A chosen part says nothing about the plumbing, so only the whole run is held to the arm contract.
-    let breaches = if whole { contract(inputs, &spec, output)? } else { 0 };
-    Ok(if breaches > 0 { exit::PLUMBING } else { code(args, &certificate, whole) })
+    let held = Held { required: args.require.as_deref(), levels: whole && is_harmless(args.mock), controls: whole };
+    let mut cases = ci::of_run(&certificate, Planned::of(&inputs.protocol), held);
+    let mut kept = true;
+    if whole {
+        let breaches = contract(inputs, &spec, output)?;
+        kept = breaches.is_empty();
+        let text = if kept { "every arm keeps it".to_owned() } else { breaches.join("; ") };
+        cases.push(Case::required("arm contract", kept, text));
+    }
+    let code = if kept { code(args, &certificate, whole) } else { exit::PLUMBING };
+    Ok(Ended { code, suite: manifest.id, cases })
 }
 
-/// Holds every arm of the run to the arm contract; the number of breaches.
-fn contract(inputs: &Inputs, spec: &RunSpec, output: &Output) -> Result<usize, Failure> {
+/// Holds every arm of the run to the arm contract; the breaches.
+fn contract(inputs: &Inputs, spec: &RunSpec, output: &Output) -> Result<Vec<String>, Failure> {
     let ids: Vec<&str> = spec.arms.iter().map(String::as_str).collect();
-    let breaches = super::arms::breaches(inputs, &ids, output)?;
+    let breaches: Vec<String> = super::arms::breaches(inputs, &ids, output)?.iter().map(ToString::to_string).collect();
     for breach in &breaches {
         output.talk(&format!("contract: {breach}"));
     }
-    Ok(breaches.len())
+    Ok(breaches)
 }
 
 /// The current lock, where the inputs have not drifted from it. A drifted lock is worth a warning offline.
@@ -271,8 +288,12 @@ fn code(args: &RunArgs, certificate: &Certificate, whole: bool) -> u8 {
         return exit::OK;
     }
     let levels = certificate.levels.iter().all(|level| level.status == Status::Certified);
-    let harmless = matches!(args.mock, bench_mock_model::Behaviour::Noisy | bench_mock_model::Behaviour::Oracle);
-    if certificate.controls_behaved() && (levels || !harmless) { exit::OK } else { exit::PLUMBING }
+    if certificate.controls_behaved() && (levels || !is_harmless(args.mock)) { exit::OK } else { exit::PLUMBING }
+}
+
+/// Whether every level must certify under this behaviour; others are meant to fail.
+fn is_harmless(mock: Behaviour) -> bool {
+    matches!(mock, Behaviour::Noisy | Behaviour::Oracle)
 }
 
 #[cfg(test)]

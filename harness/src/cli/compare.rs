@@ -6,6 +6,7 @@ use anyhow::Context as _;
 
 use super::{
     args::{CompareArgs, GlobalArgs},
+    ci::{self, Ended},
     failure::Failure,
     interrupt,
     output::Output,
@@ -49,6 +50,11 @@ pub(super) fn run(
     inputs: &Inputs,
     output: &mut Output,
 ) -> Result<u8, Failure> {
+    let files = args.ci.open()?;
+    files.close("bench compare", ended(args, global, inputs, output))
+}
+
+fn ended(args: &CompareArgs, global: &GlobalArgs, inputs: &Inputs, output: &mut Output) -> Result<Ended, Failure> {
     let spec = CompareSpec {
         mock: args.mock,
         seed: inputs.protocol.seeds.primary.clone(),
@@ -86,15 +92,17 @@ pub(super) fn run(
     let mut progress = Progress::new(output.progress());
     let comparison = compare::compare(inputs, &registry, &field, &spec, &stop, &mut progress)?;
     let Some(comparison) = comparison else {
-        output.talk("interrupted: a comparison is all or nothing");
-        return Ok(exit::INTERRUPTED);
+        let why = "interrupted: a comparison is all or nothing";
+        output.talk(why);
+        return Ok(Ended::early(exit::INTERRUPTED, args.mock.name(), why));
     };
     if output.json {
         output.document(&comparison)?;
     } else {
         output.table(&compare::text(&comparison))?;
     }
-    Ok(code(args, &comparison))
+    let cases = ci::of_comparison(&comparison, args.require.as_deref());
+    Ok(Ended { code: code(args, &comparison), suite: args.mock.name().to_owned(), cases })
 }
 
 /// The arms that were asked for. A proxy on the command line always takes part.

@@ -4,6 +4,7 @@ pub mod args;
 mod arms;
 mod catalog;
 mod check;
+pub mod ci;
 mod compare;
 mod definitions;
 mod doctor;
@@ -40,7 +41,7 @@ use args::{Cli, Command};
 use failure::Failure;
 use output::Output;
 
-use crate::{exit, inputs::Inputs};
+use crate::{exit, inputs::Inputs, told::told};
 
 /// Parses the command line, runs it, and says what went wrong. Returns the exit code.
 pub fn main() -> u8 {
@@ -63,7 +64,7 @@ pub fn main() -> u8 {
         Err(Failure { code, error }) => {
             // What was printed before the error belongs to the reader; a closed pipe takes nothing any more.
             let _ = output.flush();
-            let _ = writeln!(std::io::stderr(), "error: {}", spelled(&format!("{error:#}")));
+            let _ = writeln!(std::io::stderr(), "error: {}", spelled(&told(&error)));
             code
         }
     }

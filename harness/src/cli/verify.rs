@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use super::{
+    ci::Case,
     failure::Failure,
     output::Output,
-    publish::{args::VerifyArgs, ci::Case, record::find},
+    publish::{args::VerifyArgs, record::find},
 };
 use crate::{
     checks::{Check, Outcome, Report},
     exit,
     sign::PublicKey,
+    told::told,
     verify::{Against, verify},
 };
 
@@ -57,8 +59,7 @@ pub(super) fn run(args: &VerifyArgs, output: &mut Output) -> Result<u8, Failure>
 }
 
 fn unopened(text: &str, failure: &Failure) -> Report {
-    let check =
-        Check { name: "record", outcome: Outcome::Fail, evidence: format!("{:#}", failure.error), code: failure.code };
+    let check = Check { name: "record", outcome: Outcome::Fail, evidence: told(&failure.error), code: failure.code };
     Report { run: text.to_owned(), checks: vec![check], not_shown: Vec::new() }
 }
 
@@ -80,10 +81,9 @@ fn cases(report: &Report, strict: bool, several: bool) -> Vec<Case> {
     report
         .checks
         .iter()
-        .map(|check| Case {
-            name: name(check),
-            pass: check.outcome == Outcome::Pass || check.outcome == Outcome::Note && !strict,
-            text: check.evidence.clone(),
+        .map(|check| {
+            let pass = check.outcome == Outcome::Pass || check.outcome == Outcome::Note && !strict;
+            Case::required(name(check), pass, check.evidence.as_str())
         })
         .collect()
 }

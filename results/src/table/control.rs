@@ -82,7 +82,7 @@ impl Showing {
 }
 
 /// What a control showed, in a word; capitals where it did not do what it must.
-pub(crate) fn control_word(control: &ControlReport, planned: Planned) -> &'static str {
+pub fn control_word(control: &ControlReport, planned: Planned) -> &'static str {
     let words = match control.demand {
         Demand::Agrees => ["agrees", "TOO NOISY"],
         Demand::NotCertified => ["caught", "NOT CAUGHT"],

@@ -28,9 +28,14 @@ pub fn caution(weight: Weight) -> Option<&'static str> {
     }
 }
 
+/// Every verdict with its sentence.
+pub fn verdicts(certificate: &Certificate) -> impl Iterator<Item = (&LevelReport, String)> {
+    certificate.levels.iter().map(|level| (level, sentence(certificate, level)))
+}
+
 /// A sentence per verdict, then what holds for the whole run.
 pub fn sentences(certificate: &Certificate, planned: Planned) -> Vec<String> {
-    let mut all: Vec<String> = certificate.levels.iter().map(|level| sentence(certificate, level)).collect();
+    let mut all: Vec<String> = verdicts(certificate).map(|(_, sentence)| sentence).collect();
     if certificate.underpowered {
         all.push(
             "The protocol's sizes do not reach its planned power; an inconclusive level may only need more tasks."

@@ -21,7 +21,10 @@ use std::{
 use anyhow::Context as _;
 use args::LiveArgs;
 use bench_protocol::{digest::Digest, lock::Drift};
-use bench_results::record::{Deviation, FormatVersion, Manifest, ModelIds, RunKind};
+use bench_results::{
+    record::{Deviation, FormatVersion, Manifest, ModelIds, RunKind},
+    table::Planned,
+};
 use session::{LEDGER, Outcome, Session, append, folder_of, ledger_run, refused_by};
 use tokio::runtime::Runtime;
 use undertaking::{Asked, Part, Undertaking, endpoint, key};
@@ -33,6 +36,7 @@ pub(super) use runs::run as runs;
 use super::{
     args::{GlobalArgs, RunArgs},
     check,
+    ci::{self, Ended, Held},
     failure::Failure,
     output::Output,
 };
@@ -61,13 +65,37 @@ pub(super) fn run(
     inputs: &Inputs,
     output: &mut Output,
 ) -> Result<u8, Failure> {
+    let files = run.ci.open()?;
+    files.close("bench --live", ended(run, live, global, inputs, output))
+}
+
+fn ended(
+    run: &RunArgs,
+    live: &LiveArgs,
+    global: &GlobalArgs,
+    inputs: &Inputs,
+    output: &mut Output,
+) -> Result<Ended, Failure> {
     let asked = Asked::Part(Part { arms: &run.arms, tasks: run.tasks });
     let undertaking = Undertaking::new(asked, live, global, inputs)?;
     if let Some(arm) = run.require.as_ref().filter(|arm| !undertaking.spec.arms.contains(arm)) {
         return Err(Failure::usage(format!("--require {arm}: that arm is not part of this run")));
     }
     let (outcome, folder) = start(undertaking, live, global, inputs, &run.out, output)?;
-    conclude(outcome, run.require.as_deref(), inputs, &folder, output)
+    let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let cases = match &outcome {
+        Outcome::Complete(certificate) => {
+            let held = Held { required: run.require.as_deref(), levels: false, controls: certificate.confirmatory };
+            ci::of_run(certificate, Planned::of(&inputs.protocol), held)
+        }
+        Outcome::Pilot => Vec::new(),
+        Outcome::Stopped(code) => {
+            let why = format!("stopped before its end; `bench resume {id}` goes on");
+            return Ok(Ended::early(*code, id, why));
+        }
+    };
+    let code = conclude(outcome, run.require.as_deref(), inputs, &folder, output)?;
+    Ok(Ended { code, suite: id, cases })
 }
 
 /// Starts a live pilot: as any exploratory run, on tasks of dev frames.

@@ -6,6 +6,8 @@ use bench_protocol::digest::{Digest, NotADigest};
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::cli::ci::CiArgs;
+
 /// Where records are kept.
 const RUNS: &str = "results/runs";
 
@@ -22,17 +24,6 @@ pub struct RecordArgs {
     /// Folder for records.
     #[arg(long, value_name = "DIR", default_value = RUNS)]
     pub out: PathBuf,
-}
-
-/// Output for continuous integration.
-#[derive(Debug, Clone, Default, Args)]
-pub struct CiArgs {
-    /// Also write a `JUnit` report, one test case per check.
-    #[arg(long, value_name = "FILE")]
-    pub junit: Option<PathBuf>,
-    /// Also add a Markdown summary to this file (a CI's step summary).
-    #[arg(long, value_name = "FILE")]
-    pub summary: Option<PathBuf>,
 }
 
 /// `bench verify`.

@@ -2,7 +2,6 @@
 
 pub(super) mod args;
 pub(super) mod bundle;
-pub(super) mod ci;
 pub(super) mod diff;
 pub(super) mod key;
 mod listing;
