@@ -112,3 +112,24 @@ fn a_folder_that_is_no_record_is_never_removed() {
     assert!(refused.contains("--out"), "{refused}");
     assert!(run.join("attempts.jsonl").exists());
 }
+
+#[test]
+fn a_run_that_another_process_is_writing_is_not_taken_from_under_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = || {
+        let mut command = bench(folder.path());
+        command.args(["--tasks", "40", "--arms", "L0", "--quiet"]);
+        command
+    };
+    stdout(&mut run(), 0);
+    let record = only_run(&folder.path().join("results/runs"));
+    let log = record.join("attempts.jsonl");
+    let before = fs::read(&log).unwrap();
+    let held = fs::File::open(&log).unwrap();
+    held.try_lock().unwrap();
+    let refused = stderr(&mut run(), 30);
+    assert!(refused.contains("another process is writing this run"), "{refused}");
+    assert!(fs::read(&log).unwrap() == before && record.join("certificate.json").is_file(), "it is as it was");
+    drop(held);
+    stdout(&mut run(), 0);
+}

@@ -30,6 +30,7 @@ use crate::{
     conclude::{Facts, Judge},
     exit,
     inputs::Inputs,
+    journal::{Hold, JournalError},
     locking,
     run::{
         events::{Event, Listener},
@@ -241,6 +242,11 @@ fn clear(folder: &Path) -> Result<(), Failure> {
             "{} exists and is no record; name another folder with --out",
             folder.display()
         )));
+    }
+    // A run that is under way holds its log, and nothing is taken from under it.
+    let held = Hold::take(folder);
+    if let Err(error @ JournalError::Locked { .. }) = held {
+        return Err(Failure::new(exit::INPUT, error));
     }
     fs::remove_dir_all(folder).with_context(|| format!("removing the earlier run in {}", folder.display()))?;
     Ok(())

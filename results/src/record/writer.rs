@@ -32,6 +32,9 @@ impl Log {
             io::ErrorKind::AlreadyExists => RecordError::Exists { path: path.clone() },
             _ => RecordError::Io { path: path.clone(), source },
         })?;
+        // Until the record is whole, so that whoever would replace it finds out. The file is new, so nobody else has a lock
+        // on it; where the file system knows none, the run goes on without.
+        let _ = file.try_lock();
         Ok(Self { path, out: BufWriter::with_capacity(BUFFER, file), line: Vec::new() })
     }
 
