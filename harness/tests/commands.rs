@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::fs;
+use std::{fs, path::Path};
 
 use bench_harness::{
     inputs::{Inputs, Overrides},
@@ -20,6 +20,19 @@ fn folder() -> tempfile::TempDir {
 
 fn json(out: &str) -> Value {
     serde_json::from_str(out).unwrap()
+}
+
+#[test]
+fn a_cause_is_said_once_and_a_byte_order_mark_is_no_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("counts.json");
+    fs::write(&file, "{}").unwrap();
+    let said = stderr(bench(folder.path()).args(["stats", "--published", "counts.json"]), 30);
+    assert_eq!(said.matches("missing field").count(), 1, "{said}");
+    let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results/published/distil-2026-09/counts.json");
+    let counts = fs::read_to_string(published).unwrap();
+    fs::write(&file, format!("\u{feff}{counts}")).unwrap();
+    stdout(bench(folder.path()).args(["stats", "--published", "counts.json"]), 0);
 }
 
 #[test]

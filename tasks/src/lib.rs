@@ -24,6 +24,7 @@ pub mod generate;
 pub mod import;
 pub mod intent;
 pub mod lexical;
+mod mark;
 pub mod matcher;
 pub mod proof;
 pub mod report;
@@ -41,6 +42,7 @@ pub use crate::{
     error::TasksError,
     generate::{FrameSet, Generator, Plan},
     intent::{Frame, Intents},
+    mark::without_mark,
     matcher::{Matcher, Matchers},
     score::{Score, UpstreamCall},
     task::{GoldCall, Stratum, Suite, Task, TaskId},

@@ -15,6 +15,14 @@ pub enum BundleError {
         /// The cause.
         source: std::io::Error,
     },
+    /// The archive could not be written.
+    #[error("writing the bundle of {run}: {source}")]
+    Out {
+        /// The run.
+        run: String,
+        /// The cause.
+        source: std::io::Error,
+    },
     /// The archive's own bytes are broken, cut or followed by others.
     #[error("{path}: {what}")]
     Archive {

@@ -66,7 +66,7 @@ pub fn pack(
     if !contents.withheld.is_empty() {
         contents.consequences = CONSEQUENCES.map(str::to_owned).to_vec();
     }
-    let archive = |source: io::Error| BundleError::Archive { path: run.into(), what: format!("writing: {source}") };
+    let archive = |source: io::Error| BundleError::Out { run: run.to_owned(), source };
     // An unknown operating system: the header says nothing of where it was made.
     let gzip = GzBuilder::new().mtime(options.time).operating_system(255).write(out, Compression::new(6));
     let mut tar = Builder::new(gzip);

@@ -181,6 +181,10 @@ fn print_next(
             "{over} requests are beyond the protocol's {per_tool} frames per tool; a --protocol with a larger frames_per_tool asks them too"
         )?;
     }
+    if tasks == 0 {
+        writeln!(output.product(), "nothing to run: no row became a request")?;
+        return Ok(());
+    }
     let shown = |name: &str| -> PathBuf { folder.join(name) };
     writeln!(
         output.product(),

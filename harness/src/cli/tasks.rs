@@ -295,6 +295,7 @@ fn score(seed: &str, file: &Path, inputs: &Inputs, output: &mut Output) -> Resul
 
 fn answers(file: &Path) -> Result<Vec<Answer>, Failure> {
     let text = fs::read_to_string(file).map_err(|source| TasksError::Read { path: file.to_owned(), source })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line)| {

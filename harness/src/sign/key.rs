@@ -20,6 +20,9 @@ const PUBLIC_DER: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x
 const SECRET_LABEL: &str = "PRIVATE KEY";
 const PUBLIC_LABEL: &str = "PUBLIC KEY";
 
+/// Bytes of a key file at most; a key takes little more than a hundred.
+const LARGEST: u64 = 1 << 14;
+
 /// What can go wrong with keys.
 #[derive(Debug, Error)]
 pub enum KeyError {
@@ -54,6 +57,14 @@ pub enum KeyError {
     Exposed {
         /// The file.
         path: PathBuf,
+    },
+    /// No file of the size of a key.
+    #[error("{path}: {what}, and no key file")]
+    Other {
+        /// The path.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
     },
     /// The system gives no randomness.
     #[error("no randomness for a key: {0}")]
@@ -114,15 +125,15 @@ impl SecretKey {
     /// # Errors
     /// Not one, or others may read it.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
-        let io = |source| KeyError::Io { path: path.to_owned(), source };
+        let file = key_file(path)?;
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            if fs::metadata(path).map_err(io)?.permissions().mode() & 0o077 != 0 {
+            if file.permissions().mode() & 0o077 != 0 {
                 return Err(KeyError::Exposed { path: path.to_owned() });
             }
         }
-        let text = fs::read_to_string(path).map_err(io)?;
+        let text = fs::read_to_string(path).map_err(|source| KeyError::Io { path: path.to_owned(), source })?;
         let hint = if text.contains(PUBLIC_LABEL) { "; this is a public key" } else { "" };
         let seed = unpem(&text, SECRET_LABEL, &SECRET_DER).ok_or_else(|| KeyError::Format {
             path: path.to_owned(),
@@ -140,6 +151,7 @@ impl PublicKey {
     /// # Errors
     /// Not one, or one that anybody can sign for.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
+        key_file(path)?;
         let text = fs::read_to_string(path).map_err(|source| KeyError::Io { path: path.to_owned(), source })?;
         let hint =
             if text.contains(SECRET_LABEL) { "; this is a secret key, give the file that ends in .pub" } else { "" };
@@ -164,6 +176,18 @@ impl PublicKey {
     pub fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         ed25519_dalek::Signature::from_slice(signature)
             .is_ok_and(|signature| self.0.verify_strict(message, &signature).is_ok())
+    }
+}
+
+/// A file that may hold a key: neither a folder nor a device, and no more than a key can be.
+fn key_file(path: &Path) -> Result<fs::Metadata, KeyError> {
+    let file = fs::metadata(path).map_err(|source| KeyError::Io { path: path.to_owned(), source })?;
+    let other = |what| Err(KeyError::Other { path: path.to_owned(), what });
+    match (file.is_dir(), file.is_file(), file.len()) {
+        (true, ..) => other("a folder"),
+        (_, false, _) => other("no plain file"),
+        (_, _, length) if length > LARGEST => other("a file of more than 16 KiB"),
+        _ => Ok(file),
     }
 }
 
@@ -259,6 +283,20 @@ mod tests {
     }
 
     /// The key pair of RFC 8410, section 10.
+    #[test]
+    fn what_is_no_file_of_a_key_is_named_and_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let large = folder.path().join("large");
+        fs::write(&large, vec![b'-'; 20_000]).unwrap();
+        for (path, what) in [(folder.path(), "a folder"), (&large, "more than 16 KiB")] {
+            for error in [PublicKey::read(path).unwrap_err(), SecretKey::read(path).err().unwrap()] {
+                assert!(error.to_string().contains(what), "{error}");
+            }
+        }
+        #[cfg(unix)]
+        assert!(PublicKey::read(Path::new("/dev/zero")).unwrap_err().to_string().contains("no plain file"));
+    }
+
     #[test]
     fn files_are_those_of_other_tools() {
         let folder = tempfile::tempdir().unwrap();

@@ -12,6 +12,7 @@ use bench_results::{
 use super::provenance;
 use crate::checks::Found;
 use crate::conclude::{Facts, Judge};
+use crate::told::told;
 
 /// Recomputes the certificate; hands it back beside the finding. The error says whether another version of this program
 /// is needed.
@@ -22,7 +23,7 @@ pub(super) fn recompute(
 ) -> (Result<String, (bool, String)>, Option<Certificate>) {
     let conclusion = match judge.conclude(reader.manifest(), facts) {
         Ok(conclusion) => conclusion.certificate,
-        Err(error) => return (Err((false, format!("{error:#}"))), None),
+        Err(error) => return (Err((false, told(&error))), None),
     };
     (compare(reader, &conclusion), Some(conclusion))
 }

@@ -54,6 +54,7 @@ use crate::{
         prepare::{Prepared, RunSpec},
     },
     sign::PublicKey,
+    told::told,
 };
 
 /// What a verification is held against, beside the record itself.
@@ -122,7 +123,7 @@ fn verify_inputs(report: &mut Report, reader: &Record, against: &Against, publis
     provenance::check(report, reader, &inputs);
     let terms = match folder::terms(reader.folder()) {
         Ok(terms) => terms,
-        Err(error) => return report.add("terms", exit::VERIFY_INPUTS, Err(format!("{error:#}"))),
+        Err(error) => return report.add("terms", exit::VERIFY_INPUTS, Err(told(&error))),
     };
     report.add("kind", exit::VERIFY_INPUTS, kind::check(manifest, &inputs.protocol, terms.as_ref()));
     report.add("lock", exit::VERIFY_INPUTS, lock(reader, &inputs));
@@ -130,7 +131,7 @@ fn verify_inputs(report: &mut Report, reader: &Record, against: &Against, publis
     let spec = RunSpec::of_manifest(manifest);
     let prepared = match Prepared::new(&inputs, &spec) {
         Ok(prepared) => prepared,
-        Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}"))),
+        Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(told(&error))),
     };
     report.add("tasks", exit::VERIFY_TASKS, whole::tasks(reader, &prepared));
     match terms {
@@ -158,7 +159,7 @@ fn verify_inputs(report: &mut Report, reader: &Record, against: &Against, publis
 fn verify_plumbing(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: &Prepared) {
     let mut judge = match Judge::new(inputs, prepared) {
         Ok(judge) => judge,
-        Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}"))),
+        Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(told(&error))),
     };
     let replayed = replay::replay(reader, inputs, prepared, &mut judge);
     let (facts, manifest) = (Facts { attempts: replayed.attempts, ..Facts::default() }, reader.manifest());
@@ -178,13 +179,13 @@ fn verify_live(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: 
     let planned = terms.planned(inputs, family);
     let mut judge = match Judge::of_planned(inputs, prepared, &planned) {
         Ok(judge) => judge,
-        Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(format!("{error:#}"))),
+        Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(told(&error))),
     };
     let held = terms_hold(reader, inputs, family, terms)
         .and_then(|holds| Ok((money::of_record(reader.folder(), terms)?, holds)));
     let (money, holds) = match held {
         Ok(held) => held,
-        Err(error) => return report.add("terms", exit::VERIFY_INPUTS, Err(format!("{error:#}"))),
+        Err(error) => return report.add("terms", exit::VERIFY_INPUTS, Err(told(&error))),
     };
     report.add("terms", exit::VERIFY_INPUTS, holds);
     let stage = if reader.manifest().complete { Stage::Closed } else { Stage::Closing };
@@ -304,7 +305,7 @@ fn lock(reader: &Record, inputs: &Inputs) -> Result<String, String> {
     if current.id() != stated {
         return Err(format!("the manifest states lock {stated}, the record's chain ends in {}", current.id()));
     }
-    let computed = locking::compute(inputs).map_err(|error| format!("{error:#}"))?;
+    let computed = locking::compute(inputs).map_err(|error| told(&error))?;
     let drifted = drift(current, &computed);
     if drifted.is_empty() {
         Ok(format!("{text}: protocol, catalogs, intents, task lists, prompts and surfaces re-made and equal"))

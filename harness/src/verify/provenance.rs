@@ -48,7 +48,9 @@ pub(super) fn check(report: &mut Report, reader: &Record, inputs: &Inputs) {
         .collect();
     let found = match (changed.as_slice(), known.len()) {
         ([], 0) => Ok("nothing is known of where the catalogs come from".to_owned()),
-        ([], count) => Ok(format!("date, source and integrity of {count} catalogs are those that the certificate binds")),
+        ([], count) => {
+            Ok(format!("date, source and integrity of {count} catalogs are those that the certificate binds"))
+        }
         (servers, _) => Err(format!(
             "catalogs/index.json says something else than the certificate binds of the origin of {}",
             servers.join(", ")

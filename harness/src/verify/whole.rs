@@ -19,6 +19,7 @@ use crate::{
         live::folder,
         prepare::{Prepared, RESULTS, TOOLS},
     },
+    told::told,
 };
 
 /// Tasks re-made from the seed against the digests that the certificate states.
@@ -87,7 +88,7 @@ pub(super) fn controls(report: &mut Report, manifest: &Manifest, inputs: &Inputs
 
 /// Every episode without an outcome must say why: its last attempt failed with a status or an error.
 pub(super) fn missing(reader: &Record, certificate: &Certificate, missing: &Missing) -> Found {
-    let terms = folder::terms(reader.folder()).map_err(|error| format!("{error:#}"))?;
+    let terms = folder::terms(reader.folder()).map_err(|error| told(&error))?;
     // An arm whose surface the provider refused was not run; the terms and a deviation say so.
     let refused = terms.map(|terms| terms.refused).unwrap_or_default();
     let ran = certificate.arms.iter().filter(|arm| !refused.contains_key(&*arm.arm));

@@ -17,6 +17,7 @@ use crate::{
     checks::{CERTIFICATE, Found, Report},
     exit,
     run::live::folder,
+    told::told,
 };
 
 /// Makes the checks that are left.
@@ -31,7 +32,7 @@ pub(super) fn verify(
     let kept = protocol(reader).and_then(|protocol| {
         let digest = protocol.digest().map_err(|error| error.to_string())?;
         let chain = Chain::of_folder(&reader.inputs().join("locks")).map_err(|error| error.to_string())?;
-        let terms = folder::terms(reader.folder()).map_err(|error| format!("{error:#}"))?;
+        let terms = folder::terms(reader.folder()).map_err(|error| told(&error))?;
         Ok((protocol, digest, chain, terms))
     });
     match kept {

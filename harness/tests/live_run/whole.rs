@@ -131,6 +131,7 @@ fn an_account_that_is_refused_costs_no_episode() {
     let before = server.requests();
     let message = stderr(bench(folder.path()).args(["resume", "r"]), 22);
     assert!(message.contains("serves this run no longer: status 403"), "{message}");
+    assert!(message.contains("check the key, its workspace"), "{message}");
     assert!(server.requests() <= before + 4, "{}", server.requests());
     ACCOUNT.store(0, Ordering::SeqCst);
     stdout(bench(folder.path()).args(["resume", "r"]), 0);

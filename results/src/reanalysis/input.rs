@@ -158,7 +158,7 @@ impl PublishedCounts {
     /// # Errors
     /// Another format, or no such file.
     pub fn parse(bytes: &[u8]) -> Result<Self, CountsError> {
-        let parsed: Self = serde_json::from_slice(bytes)?;
+        let parsed: Self = serde_json::from_slice(bench_tasks::without_mark(bytes))?;
         if parsed.schema == SCHEMA { Ok(parsed) } else { Err(CountsError::Schema(parsed.schema)) }
     }
 

@@ -33,6 +33,8 @@ pub(super) fn parse(file: &str, bytes: &[u8]) -> Result<Parsed, TasksError> {
     let text = str::from_utf8(bytes).map_err(|error| {
         source.error_at(error.valid_up_to(), "is not UTF-8 from here on; save the server's bytes as they are".into())
     })?;
+    // What people save may begin with a byte order mark, which is no part of what the server sent.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let wrapper: File<'_> = serde_json::from_str(text).map_err(|error| {
         let expected = "expected {\"initialize\": …, \"tools_list_pages\": [{\"tools\": […]}, …]}";
         source.error(

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::TasksError;
+use crate::{error::TasksError, mark::without_mark};
 
 /// One server's entry in the index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub(super) fn parse(file: &str, name: &str, bytes: &[u8]) -> Result<Vec<Provenan
         let text = str::from_utf8(bytes).map_err(|error| index_error(error.to_string()))?;
         toml::from_str(text).map_err(|error| index_error(error.to_string()))?
     } else {
-        serde_json::from_slice(bytes).map_err(|error| index_error(error.to_string()))?
+        serde_json::from_slice(without_mark(bytes)).map_err(|error| index_error(error.to_string()))?
     };
     for server in &mut index.servers {
         // The capture states both once, for all servers.

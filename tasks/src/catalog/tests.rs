@@ -45,6 +45,15 @@ fn malformed_files_are_refused_with_place_and_cause() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_what_the_server_sent() {
+    let text = format!("\u{feff}{}", page("{\"name\":\"a\"}"));
+    let catalog = parse(&text).unwrap();
+    assert_eq!((catalog.tools.len(), &*catalog.bytes), (1, text.as_bytes()), "and the file is kept as it is");
+    let place = refused(&format!("\u{feff}{}", page("\n{\"name\":3}")));
+    assert!(place.contains("line 2"), "{place}");
+}
+
+#[test]
 fn pages_are_one_list_and_bytes_are_kept() {
     let text = "{\"initialize\":{\"instructions\":\"Be kind.\"},\"tools_list_pages\":[{\"tools\":[{\"name\" : \"b\",\"n\":1.0}],\"nextCursor\":\"2\"},{\"tools\":[{\"name\":\"a\"}]}]}";
     let catalog = parse(text).unwrap();

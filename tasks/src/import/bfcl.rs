@@ -17,6 +17,7 @@ use super::{Call, Imported, Place, Refusal, Request, Source, Summary, finish, ma
 use crate::{
     catalog::{Catalog, Catalogs, ToolDef},
     error::TasksError,
+    mark::without_mark,
 };
 
 /// Name of the first catalog.
@@ -107,7 +108,7 @@ fn read(sources: &[Source], summary: &mut Summary) -> (Vec<Row>, BTreeMap<String
     let mut ids: BTreeMap<String, Place> = BTreeMap::new();
     for source in sources {
         let file: Arc<str> = source.name.as_str().into();
-        for (at, line) in source.bytes.split(|&byte| byte == b'\n').enumerate() {
+        for (at, line) in without_mark(&source.bytes).split(|&byte| byte == b'\n').enumerate() {
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::{Call, Imported, Place, Refusal, Request, Source, Summary, finish, malformed, stratum};
-use crate::{catalog::Catalogs, check::nearest};
+use crate::{catalog::Catalogs, check::nearest, mark::without_mark};
 
 const COLUMNS: [&str; 4] = ["utterance", "server", "tool", "arguments"];
 
@@ -119,7 +119,7 @@ fn csv_row(record: &csv::StringRecord, (places, width): &([usize; 4], usize)) ->
 }
 
 fn json_rows(bytes: &[u8]) -> Rows {
-    let lines = bytes.split(|&byte| byte == b'\n').enumerate();
+    let lines = without_mark(bytes).split(|&byte| byte == b'\n').enumerate();
     lines
         .filter(|(_, line)| !line.iter().all(u8::is_ascii_whitespace))
         .map(|(at, line)| (at + 1, json_row(line)))

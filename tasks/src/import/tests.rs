@@ -152,3 +152,18 @@ fn what_an_intent_file_cannot_hold_is_left_out_by_name() {
     assert_eq!((summary.tool_frames, summary.left_out), (0, 1));
     assert_eq!(summary.unsupported[0].to_string(), "n.jsonl:1: n-1: holds null, which an intent file has no form for");
 }
+
+#[test]
+fn a_byte_order_mark_before_the_first_row_is_skipped_in_every_form() {
+    let marked = |text: &str| source("marked", &format!("\u{feff}{text}"));
+    let questions = bfcl(&[marked(QUESTIONS), source("answers.json", ANSWERS)]).unwrap().summary;
+    assert_eq!(questions.malformed.len(), leaderboard().summary.malformed.len());
+    let catalogs = Catalogs::vendored().unwrap();
+    for (form, text) in [
+        (Form::Csv, "utterance,server,tool,arguments\nWhat time is it in Oslo?,,,\n"),
+        (Form::JsonLines, "{\"utterance\": \"What time is it in Oslo?\"}\n"),
+    ] {
+        let summary = plain(form, &[marked(text)], &catalogs, "import").summary;
+        assert_eq!((summary.abstain_frames, summary.malformed.len()), (1, 0), "{form:?}: {summary:?}");
+    }
+}

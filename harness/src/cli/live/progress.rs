@@ -48,6 +48,8 @@ struct Answers {
     ms: Quantiles,
     prompt: Quantiles,
     output: Quantiles,
+    /// Answers that state no usage, or none that can be used.
+    unstated: u64,
 }
 
 impl Progress {
@@ -144,7 +146,21 @@ impl Progress {
                 of(&answers.output)
             );
         }
+        table.push_str(&self.unstated());
         table
+    }
+
+    /// What a bill cannot be held against. The books have it, and nobody would look there.
+    fn unstated(&self) -> String {
+        let all: u64 = self.answers.values().map(|answers| answers.ms.count()).sum();
+        let unstated: u64 = self.answers.values().map(|answers| answers.unstated).sum();
+        if unstated == 0 {
+            return String::new();
+        }
+        format!(
+            "{unstated} of {all} answers state no usage that can be used: each counts as spent in full as it was reserved, and \
+             its tokens are in no sum; compare the provider's usage page\n"
+        )
     }
 }
 
@@ -159,9 +175,12 @@ impl Listener for Progress {
             Event::Answered { arm, elapsed, usage } => {
                 let answers = self.answers.entry(Arc::clone(arm)).or_default();
                 answers.ms.add(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX));
-                if let Some(usage) = usage {
-                    answers.prompt.add(usage.prompt());
-                    answers.output.add(usage.output);
+                match usage {
+                    Some(usage) => {
+                        answers.prompt.add(usage.prompt());
+                        answers.output.add(usage.output);
+                    }
+                    None => answers.unstated += 1,
                 }
             }
             Event::Failed { draw, why, again } => {
@@ -259,5 +278,14 @@ mod tests {
             seen.on(&event).unwrap();
         }
         insta::assert_snapshot!(seen.summary());
+    }
+
+    #[test]
+    fn answers_without_usage_are_told_in_a_sentence() {
+        let mut seen = progress();
+        for usage in [None, Some(bench_results::record::Usage::default()), None] {
+            seen.on(&Event::Answered { arm: "raw".into(), elapsed: Duration::from_millis(5), usage }).unwrap();
+        }
+        assert!(seen.summary().contains("\n2 of 3 answers state no usage that can be used"), "{}", seen.summary());
     }
 }

@@ -204,7 +204,7 @@ fn stopped(stop: &Stop, manifest: &Manifest, folder: &Path) -> u8 {
     match stop {
         Stop::Interrupted => exit::INTERRUPTED,
         Stop::Meter(_) | Stop::Wasted { .. } => exit::NO_VERDICT,
-        Stop::Provider(_)
+        Stop::Provider { .. }
         | Stop::Surprise(_)
         | Stop::Bound { .. }
         | Stop::Overrun(_)

@@ -14,6 +14,7 @@ use crate::{
     bundle::{BundleError, Contents, Options, layout, pack},
     cli::{failure::Failure, output::Output, report::page},
     exit,
+    told::told,
 };
 
 /// Runs the command.
@@ -30,14 +31,13 @@ pub(in crate::cli) fn run(args: &BundleArgs, output: &mut Output) -> Result<u8, 
         // For readers without the program. What cannot be read cannot be shown, and is bundled all the same.
         match page(&record) {
             Ok(bytes) => drop(extra.insert(layout::PAGE.to_owned(), bytes)),
-            Err(failure) => output.talk(&format!("without a report: {:#}", failure.error)),
+            Err(failure) => output.talk(&format!("without a report: {}", told(&failure.error))),
         }
     }
     let options = Options { redact: args.redact, time: source_date()? };
     let target = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{id}.tar.gz")));
-    let failed = |error: BundleError| Failure::new(exit::INPUT, error);
     let contents = if target == Path::new("-") {
-        let contents = pack(record.folder(), &id, &extra, options, output.bytes()).map_err(failed)?;
+        let contents = pack(record.folder(), &id, &extra, options, output.bytes()).map_err(piped)?;
         output.flush()?;
         contents
     } else {
@@ -49,8 +49,19 @@ pub(in crate::cli) fn run(args: &BundleArgs, output: &mut Output) -> Result<u8, 
         }
         contents
     };
+    if !record.manifest().complete {
+        output.talk("the run is not complete: its bundle holds no certificate, and does not verify");
+    }
     said(&contents, output);
     Ok(exit::OK)
+}
+
+/// A reader of stdout that has read enough is no failure.
+fn piped(error: BundleError) -> Failure {
+    match error {
+        BundleError::Out { source, .. } => source.into(),
+        error => Failure::new(exit::INPUT, error),
+    }
 }
 
 fn said(contents: &Contents, output: &Output) {

@@ -78,7 +78,7 @@ impl Shared {
                     }
                 }
                 Next::Stop => {
-                    self.brake.pull(Stop::Provider(why));
+                    self.brake.pull(Stop::provider(why, outcome.status()));
                     return Drawn::Stopped;
                 }
                 // A reply of another model than the one asked for has pulled the brake; one that does not read has not.

@@ -55,6 +55,7 @@ use crate::{
     meter::Books,
     models::{Model, gate::Gate, retry::RetryRule},
     surface::Surface,
+    told::told,
     wire::Settings,
 };
 
@@ -376,7 +377,7 @@ impl Dispatcher<'_> {
 
     fn tell(&mut self, event: &Event) {
         if let Err(error) = self.listener.on(event) {
-            self.shared.brake.pull(Stop::Fault(format!("{error:#}")));
+            self.shared.brake.pull(Stop::Fault(told(&error)));
         }
     }
 }

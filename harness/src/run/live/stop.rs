@@ -28,8 +28,13 @@ pub enum Stop {
         last: String,
     },
     /// The provider will refuse every further request, or asks for a wait that is none.
-    #[error("the provider serves this run no longer: {0}")]
-    Provider(String),
+    #[error("the provider serves this run no longer: {why}; {next}")]
+    Provider {
+        /// What it said.
+        why: String,
+        /// What whoever runs this can do about it.
+        next: &'static str,
+    },
     /// Another model, tier or place than what was asked and priced.
     #[error(transparent)]
     Surprise(#[from] Surprise),
@@ -82,6 +87,20 @@ pub enum Stop {
     /// Something that is no matter of the provider: an arm that does not open, a record that does not read.
     #[error("{0}")]
     Fault(String),
+}
+
+impl Stop {
+    /// The provider serves this run no longer, and said so with this status, where it said anything.
+    pub(super) fn provider(why: String, status: Option<u16>) -> Self {
+        let next = match status {
+            Some(401 | 403) => "check the key, its workspace and whether it may use the model",
+            Some(404) => "check whether the model is still served under this id",
+            Some(400 | 402 | 413 | 422 | 429) => "check the balance and the limits of the account, or wait for them",
+            Some(300..=399) => "a run keeps the base URL that it was started with",
+            _ => "look at the provider's status page, and wait",
+        };
+        Self::Provider { why, next }
+    }
 }
 
 impl From<JournalError> for Stop {
@@ -139,9 +158,26 @@ mod tests {
     async fn the_first_reason_is_kept_and_everybody_hears() {
         let brake = Brake::new();
         assert!(!brake.is_pulled());
-        brake.pull(Stop::Provider("no key".to_owned()));
+        brake.pull(Stop::provider("no key".to_owned(), Some(401)));
         brake.pull(Stop::Interrupted);
         brake.heard().await;
-        assert!(matches!(brake.take(), Some(Stop::Provider(_))));
+        assert!(matches!(brake.take(), Some(Stop::Provider { .. })));
+    }
+
+    #[test]
+    fn whoever_is_refused_hears_what_to_look_at() {
+        for (status, next) in [
+            (Some(401), "check the key"),
+            (Some(403), "check the key"),
+            (Some(404), "whether the model is still served"),
+            (Some(402), "balance"),
+            (Some(429), "wait for them"),
+            (Some(302), "base URL"),
+            (Some(529), "status page"),
+            (None, "status page"),
+        ] {
+            let said = Stop::provider("status".to_owned(), status).to_string();
+            assert!(said.contains(next), "{status:?}: {said}");
+        }
     }
 }
