@@ -7,7 +7,7 @@ use super::{Scene, past::Past};
 use crate::{
     surface::{
         Tool,
-        meta::{Meta, MetaKind, PATTERNS},
+        meta::{MetaKind, PATTERNS},
         reply::{self, Entry},
     },
     wire::reply::Call,
@@ -107,6 +107,7 @@ pub(super) enum ByWords {
 
 /// What was looked at so far, by words alone.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "things that were looked at or not, in any combination")]
 struct Looked {
     /// Tools that replies list.
     found: Vec<Entry>,
@@ -169,6 +170,22 @@ impl Looked {
     }
 }
 
+/// A search, with the names of its parameters.
+struct Search<'s> {
+    tool: &'s Tool,
+    query: &'s str,
+    /// Switch that has it look further.
+    further: Option<&'s str>,
+}
+
+impl Search<'_> {
+    /// A call with the user's words, and with a switch on where one is given.
+    fn call(&self, user: &str, switch: Option<&str>) -> Call {
+        let query = (self.query, json!(wording(self.query, user, WhichWords::Any)));
+        call(self.tool, [query].into_iter().chain(switch.map(|switch| (switch, json!(true)))))
+    }
+}
+
 /// Searches once with the user's words; where that finds nothing, has servers connected that may serve, and searches
 /// again; else lists the servers, then the tools of the one whose words fit best.
 pub(super) fn by_words(scene: &Scene<'_>) -> ByWords {
@@ -182,11 +199,11 @@ pub(super) fn by_words(scene: &Scene<'_>) -> ByWords {
         MetaKind::Search { query, further } => Some((query.as_str(), further.as_deref())),
         _ => None,
     });
-    let search = best(user, searches);
-    if let Some((_, meta, (parameter, _))) = search.as_ref().filter(|_| !looked.searched) {
-        return ByWords::Step(call(meta, [(*parameter, json!(wording(parameter, user, WhichWords::Any)))]));
+    let search = best(user, searches).map(|(_, tool, (query, further))| Search { tool, query, further });
+    if let Some(search) = search.as_ref().filter(|_| !looked.searched) {
+        return ByWords::Step(search.call(user, None));
     }
-    if let Some(step) = connecting(scene, &looked, search) {
+    if let Some(step) = search.and_then(|search| connecting(scene, &looked, &search)) {
         return ByWords::Step(step);
     }
     let lists = tools.metas(|kind| match kind {
@@ -208,11 +225,7 @@ pub(super) fn by_words(scene: &Scene<'_>) -> ByWords {
 
 /// The next step where a search finds nothing and servers can be connected: a search that looks further, a server that it
 /// offers, a list of servers, one whose name the user has said. None where all of that was tried.
-fn connecting(
-    scene: &Scene<'_>,
-    looked: &Looked,
-    search: Option<(&Meta, &Tool, (&str, Option<&str>))>,
-) -> Option<Call> {
+fn connecting(scene: &Scene<'_>, looked: &Looked, search: &Search<'_>) -> Option<Call> {
     let tools = &*scene.request.tools;
     let user = scene.request.conversation.user.as_ref();
     let connects = tools.metas(|kind| match kind {
@@ -220,9 +233,8 @@ fn connecting(
         _ => None,
     });
     let (_, connect, (parameter, flag)) = best(user, connects).filter(|_| looked.connected.len() < MAX_CONNECTED)?;
-    let (_, search, (query, further)) = search?;
-    if let Some(switch) = further.filter(|_| !looked.further) {
-        return Some(call(search, [(query, json!(wording(query, user, WhichWords::Any))), (switch, json!(true))]));
+    if let Some(switch) = search.further.filter(|_| !looked.further) {
+        return Some(search.call(user, Some(switch)));
     }
     let said = || {
         let words = tokens(user);

@@ -32,25 +32,29 @@ pub(super) fn all() -> Vec<(ArmInfo, Build)> {
         (
             arm("mcpdiet-reimpl", "per server, eight tools whole and the others cut to a line without schema"),
             |info, materials| {
-                build(info, materials, (0..materials.servers()).map(|server| materials.of_server(server)).collect())
+                build(info, materials, (0..materials.servers()).map(|server| materials.of_server(server)))
             },
         ),
         (
             arm("mcpdiet-agg-reimpl", "as mcpdiet, one instance over all servers: eight tools whole in all"),
-            |info, materials| build(info, materials, vec![0..materials.len()]),
+            |info, materials| build(info, materials, std::iter::once(0..materials.len())),
         ),
     ]
 }
 
 /// One instance per group of tools, given by position: all of them, one group after another.
-fn build(info: ArmInfo, materials: &Materials, groups: Vec<Range<usize>>) -> Result<Arc<dyn Arm>, ArmError> {
-    let mut served = Vec::with_capacity(groups.len());
-    for group in &groups {
-        served.push(Arc::new(Served::new(materials, group.clone())?));
+fn build(
+    info: ArmInfo,
+    materials: &Materials,
+    groups: impl Iterator<Item = Range<usize>>,
+) -> Result<Arc<dyn Arm>, ArmError> {
+    let (mut served, mut starts) = (Vec::new(), Vec::new());
+    for group in groups {
+        starts.push(group.start);
+        served.push(Arc::new(Served::new(materials, group)?));
     }
     let initial: Vec<Arc<ShownTool>> = served.iter().flat_map(|served| served.list(served.first())).collect();
     let initial = Arc::new(Surface::new(initial, String::new()));
-    let starts = groups.into_iter().map(|group| group.start).collect();
     Ok(Arc::new(McpDiet { info, inner: Arc::new(Inner { materials: materials.clone(), served, starts, initial }) }))
 }
 
