@@ -57,7 +57,8 @@ fn plain_loops(c: &mut Criterion) {
         b.iter(|| {
             let sums = black_box(&resampled).chunks_exact(78).map(|resample| {
                 resample.iter().fold((0, 0), |sum, &word| {
-                    let (net, n) = pairs[((u128::from(word) * 78) >> 64) as usize];
+                    let place = usize::try_from((u128::from(word) * 78) >> 64).expect("below 78");
+                    let (net, n) = pairs[place];
                     (sum.0 + net, sum.1 + n)
                 })
             });
