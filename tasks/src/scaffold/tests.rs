@@ -74,9 +74,9 @@ fn odd_names_and_schemas_are_taken() {
 }
 
 #[test]
-fn a_name_with_a_line_end_writes_no_line_of_its_own() {
+fn a_parameter_with_a_line_end_writes_no_line_of_its_own() {
     let file = json!({ "tools_list_pages": [{ "tools": [{
-        "name": "a\nserver = \"x\"", "description": "\u{1b}[31m\u{0}", "inputSchema": { "type": "object",
+        "name": "a", "description": "\nserver = \"x\"\u{1b}[31m\u{0}", "inputSchema": { "type": "object",
             "properties": { "p\n[[intent]]\n#\u{7f}": { "type": "string", "enum": ["a\nb", "c"] } } } }] }] });
     let catalog = Catalog::parse("odd", "odd.json", file.to_string().into_bytes().into()).unwrap();
     let text = scaffold(&catalog, &CheckOptions::default());
