@@ -2,8 +2,8 @@
 //! they came. A live run closes with it, so that its scores are those that anybody recomputes.
 //!
 //! The two logs are read side by side with the schedule, on a thread of their own, and episodes are re-run on all cores;
-//! what came out is taken in the order of the schedule, so that nothing depends on who was quicker. Memory does not grow
-//! with the run: see [`super::ahead`].
+//! what came out is taken in the order of the schedule, so that nothing depends on who was quicker. What is held of
+//! the logs does not grow with the run: see [`super::ahead`].
 
 use std::{collections::BTreeSet, num::NonZeroUsize, sync::Arc, thread::available_parallelism};
 
