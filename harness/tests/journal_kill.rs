@@ -59,9 +59,8 @@ fn after_any_number_of_kills_nothing_is_lost_or_counted_twice() {
 
     let (journal, recovered) = open(folder.path(), u64::MAX).unwrap();
     assert!(recovered.interrupted.is_empty());
-    let expected =
-        (0..TASKS).flat_map(|task| ARMS.map(|arm| EpisodeKey { task: task_id(task), arm: arm.into() })).collect();
-    assert_eq!(recovered.episodes, expected);
+    assert_eq!(recovered.episodes.len(), usize::try_from(TASKS).unwrap() * ARMS.len());
+    assert!((0..TASKS).all(|task| ARMS.iter().all(|arm| recovered.episodes.contains(&task_id(task), arm))));
     let seen = Seen::read(folder.path());
     for task in 0..TASKS {
         for (arm, turn) in ARMS.iter().flat_map(|arm| (1..=TURNS).map(move |turn| (arm, turn))) {
@@ -239,7 +238,7 @@ async fn work(shared: Arc<Shared>) -> Result<(), JournalError> {
             return Ok(());
         }
         let key = EpisodeKey { task: task_id(task), arm: arm.into() };
-        if !shared.recovered.episodes.contains(&key) {
+        if !shared.recovered.episodes.contains(&key.task, &key.arm) {
             run_episode(&shared, key).await?;
         }
     }

@@ -20,7 +20,7 @@ use bench_results::record::{AttemptLine, DrawId, EpisodeRecord, Opened, Settled}
 use serde::Serialize;
 
 pub use error::JournalError;
-pub use recover::{DrawState, EpisodeKey, Place, Recovered, Try, is_reply};
+pub use recover::{Done, DrawState, EpisodeKey, Place, Recovered, Try, is_reply};
 pub use tail::Cut;
 use tail::open_locked;
 pub use writer::Durability;

@@ -1,7 +1,7 @@
 //! Reading a journal back: what was spent, what was answered, what is done.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fs::File,
     io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom},
     path::{Path, PathBuf},
@@ -9,8 +9,9 @@ use std::{
 };
 
 use bench_protocol::digest::Digest;
-use bench_results::record::{AttemptLine, DrawId, EpisodeRecord, Opened, Settled, Usage};
+use bench_results::record::{AttemptLine, DrawId, End, EpisodeRecord, Opened, Settled, Usage};
 use bench_tasks::task::TaskId;
+use sha2::{Digest as _, Sha256};
 
 use super::JournalError;
 use crate::meter::{Booking, Limits, Meter, Overrun, Settlement};
@@ -22,6 +23,46 @@ pub struct EpisodeKey {
     pub task: TaskId,
     /// The arm.
     pub arm: Arc<str>,
+}
+
+/// Which episodes are done. A run may have millions, so each is held as 16 bytes of a digest of its key.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Done {
+    /// How many of its turns were answered; 0 for an episode that is recorded as missing.
+    answered: BTreeMap<u128, u32>,
+}
+
+impl Done {
+    /// True for an episode that is done.
+    pub fn contains(&self, task: &TaskId, arm: &str) -> bool {
+        self.answered.contains_key(&digest(task, arm))
+    }
+
+    /// True for the draw whose reply was the last of an episode that is done.
+    pub fn ends_with(&self, draw: &DrawId) -> bool {
+        self.answered.get(&digest(&draw.task, &draw.arm)) == Some(&draw.turn)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.answered.len()
+    }
+
+    /// True where none is.
+    pub fn is_empty(&self) -> bool {
+        self.answered.is_empty()
+    }
+
+    /// Notes an episode; false where it is there already.
+    fn add(&mut self, record: &EpisodeRecord) -> bool {
+        let answered = if record.end == End::Missing { 0 } else { record.turns };
+        self.answered.insert(digest(&record.task, &record.arm), answered).is_none()
+    }
+}
+
+fn digest(task: &TaskId, arm: &str) -> u128 {
+    let whole = Sha256::new().chain_update(&task.0).chain_update([0]).chain_update(arm).finalize();
+    whole.iter().take(16).fold(0, |number, &byte| number << 8 | u128::from(byte))
 }
 
 /// A try of a draw that is closed.
@@ -62,8 +103,8 @@ pub struct DrawState {
 #[derive(Debug)]
 pub struct Recovered {
     /// Episodes that are done.
-    pub episodes: BTreeSet<EpisodeKey>,
-    /// Draws that were asked for. Replies stay on disk: see [`Self::reply`].
+    pub episodes: Done,
+    /// Draws of episodes that are not done. Replies stay on disk: see [`Self::reply`].
     pub draws: BTreeMap<DrawId, DrawState>,
     /// Attempts that were under way when the run ended. They count as fully spent.
     pub interrupted: Vec<u64>,
@@ -72,6 +113,8 @@ pub struct Recovered {
     /// Torn last lines that were moved out.
     pub cuts: Vec<super::Cut>,
     attempts_path: PathBuf,
+    /// What there was of the log when it was read.
+    attempts_bytes: u64,
 }
 
 impl Recovered {
@@ -88,13 +131,25 @@ impl Recovered {
             .map_err(JournalError::io(path, "reading"))?;
         match AttemptLine::parse(&line) {
             Ok(AttemptLine::Settled(settled)) => Ok(Some(settled)),
-            Ok(AttemptLine::Opened(_)) | Err(_) => Err(JournalError::Malformed {
-                path: path.clone(),
-                line: place.line,
-                why: "the line changed while the run was being resumed".to_owned(),
-            }),
+            Ok(AttemptLine::Opened(_)) | Err(_) => Err(changed(path, place.line)),
         }
     }
+
+    /// Hands over every line of the log once more, in its order, as far as it went when the journal was opened.
+    ///
+    /// # Errors
+    /// What `take` fails with, and a log that no longer reads.
+    pub fn attempts<E: From<JournalError>>(&self, mut take: impl FnMut(AttemptLine) -> Result<(), E>) -> Result<(), E> {
+        let path = &self.attempts_path;
+        each_line(path, self.attempts_bytes, |place, line| {
+            take(AttemptLine::parse(line).map_err(|_| changed(path, place.line))?)
+        })
+    }
+}
+
+fn changed(path: &Path, line: u64) -> JournalError {
+    let why = "the line changed while the run was being resumed".to_owned();
+    JournalError::Malformed { path: path.to_owned(), line, why }
 }
 
 /// True where an outcome holds a reply that an episode can go on with.
@@ -104,35 +159,30 @@ pub fn is_reply(settled: &Settled) -> bool {
 }
 
 /// Reads the episodes that are done.
-pub(super) fn episodes(path: &Path) -> Result<BTreeSet<EpisodeKey>, JournalError> {
-    let mut done = BTreeSet::new();
-    each_line(path, |place, line| {
-        let record: EpisodeRecord = serde_json::from_str(line).map_err(|error| error.to_string())?;
-        let key = EpisodeKey { task: record.task, arm: record.arm };
-        if done.contains(&key) {
-            return Err(format!(
-                "task {} under {} is recorded twice (again at byte {})",
-                key.task, key.arm, place.offset
-            ));
+pub(super) fn episodes(path: &Path) -> Result<Done, JournalError> {
+    let mut done = Done::default();
+    each_line(path, u64::MAX, |place, line| {
+        let malformed = |why: String| JournalError::Malformed { path: path.to_owned(), line: place.line, why };
+        let record: EpisodeRecord = serde_json::from_str(line).map_err(|error| malformed(error.to_string()))?;
+        if done.add(&record) {
+            return Ok(());
         }
-        done.insert(key);
-        Ok(())
+        Err(malformed(format!(
+            "task {} under {} is recorded twice (again at byte {})",
+            record.task, record.arm, place.offset
+        )))
     })?;
     Ok(done)
 }
 
 /// Reads the attempts into a meter with the given limits. Attempts without an outcome stay open.
-pub(super) fn attempts(
-    path: &Path,
-    episodes: BTreeSet<EpisodeKey>,
-    limits: Limits,
-) -> Result<(Meter, Recovered), JournalError> {
+pub(super) fn attempts(path: &Path, episodes: Done, limits: Limits) -> Result<(Meter, Recovered), JournalError> {
     // What happened has happened: it is replayed without a limit, and only then held against the budget.
     let mut meter = Meter::new(Limits { budget: u64::MAX, per_attempt: None, attempts: None });
     let mut open: BTreeMap<u64, Opened> = BTreeMap::new();
     let mut draws: BTreeMap<DrawId, DrawState> = BTreeMap::new();
     let mut overruns = Vec::new();
-    each_line(path, |place, line| {
+    let mut take = |place: Place, line: &str| -> Result<(), String> {
         match AttemptLine::parse(line).map_err(|error| error.to_string())? {
             AttemptLine::Opened(opened) => {
                 // An attempt behind an overrun says that the overrun was accepted.
@@ -150,10 +200,15 @@ pub(super) fn attempts(
                 {
                     overruns.push(overrun);
                 }
-                remember(&mut draws, opened, &settled, place)?;
+                remember(&mut draws, &episodes, opened, &settled, place)?;
             }
         }
         Ok(())
+    };
+    let mut attempts_bytes = 0;
+    each_line(path, u64::MAX, |place, line| {
+        attempts_bytes = place.offset + place.bytes;
+        take(place, line).map_err(|why| JournalError::Malformed { path: path.to_owned(), line: place.line, why })
     })?;
     meter.set_limits(limits)?;
     let interrupted = meter.open().collect();
@@ -161,7 +216,9 @@ pub(super) fn attempts(
         let state = draws.entry(draw).or_insert_with(|| DrawState::new(request, surface));
         state.tries.push(Try { n, attempt, billed: reserve, usage: None });
     }
-    Ok((meter, Recovered { episodes, draws, interrupted, overruns, cuts: Vec::new(), attempts_path: path.to_owned() }))
+    draws.retain(|draw, _| !episodes.contains(&draw.task, &draw.arm));
+    let (cuts, attempts_path) = (Vec::new(), path.to_owned());
+    Ok((meter, Recovered { episodes, draws, interrupted, overruns, cuts, attempts_path, attempts_bytes }))
 }
 
 impl DrawState {
@@ -170,9 +227,10 @@ impl DrawState {
     }
 }
 
-/// Notes a closed attempt.
+/// Notes a closed attempt; with the last one of an episode that is done, all of it is forgotten.
 fn remember(
     draws: &mut BTreeMap<DrawId, DrawState>,
+    done: &Done,
     opened: Opened,
     settled: &Settled,
     place: Place,
@@ -183,6 +241,14 @@ fn remember(
     let known = draws.get(&opened.draw);
     if known.is_some_and(|state| state.request != request || state.surface != surface) {
         return Err(format!("{name} is asked for with two requests that differ"));
+    }
+    if answered && known.is_none_or(|state| state.reply.is_none()) && done.ends_with(&opened.draw) {
+        let mut draw = opened.draw;
+        for turn in 1..=draw.turn {
+            draw.turn = turn;
+            draws.remove(&draw);
+        }
+        return Ok(());
     }
     let state = draws.entry(opened.draw).or_insert_with(|| DrawState::new(request, surface));
     state.tries.push(Try { n: settled.n, attempt: opened.attempt, billed: settled.billed, usage: settled.usage });
@@ -196,9 +262,14 @@ fn remember(
     }
 }
 
-/// Calls `take` with every line and its place, without its line feed; what it returns as an error gets file and line.
-fn each_line(path: &Path, mut take: impl FnMut(Place, &str) -> Result<(), String>) -> Result<(), JournalError> {
-    let mut reader = BufReader::new(File::open(path).map_err(JournalError::io(path, "opening"))?);
+/// Calls `take` with every line of the first `bytes` of a file and its place, without its line feed.
+fn each_line<E: From<JournalError>>(
+    path: &Path,
+    bytes: u64,
+    mut take: impl FnMut(Place, &str) -> Result<(), E>,
+) -> Result<(), E> {
+    let file = File::open(path).map_err(JournalError::io(path, "opening"))?;
+    let mut reader = BufReader::new(file.take(bytes));
     let mut bytes = Vec::new();
     let mut place = Place { offset: 0, bytes: 0, line: 0 };
     loop {
@@ -208,8 +279,11 @@ fn each_line(path: &Path, mut take: impl FnMut(Place, &str) -> Result<(), String
             return Ok(());
         }
         place = Place { offset: place.offset + place.bytes, bytes: read as u64, line: place.line + 1 };
-        let malformed = |why: String| JournalError::Malformed { path: path.to_owned(), line: place.line, why };
-        let line = str::from_utf8(&bytes).map_err(|error| malformed(error.to_string()))?;
-        take(place, line.strip_suffix('\n').unwrap_or(line)).map_err(malformed)?;
+        let line = str::from_utf8(&bytes).map_err(|error| JournalError::Malformed {
+            path: path.to_owned(),
+            line: place.line,
+            why: error.to_string(),
+        })?;
+        take(place, line.strip_suffix('\n').unwrap_or(line))?;
     }
 }

@@ -106,9 +106,8 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
 /// Refuses to go on where this program would have asked something else than what is on record.
 fn remade(session: &Session<'_>, recovered: &Recovered) -> Result<(), Failure> {
     let family = &session.prepared.families[0];
-    let planned = session.terms.planned(session.inputs, family);
     let wire = session.terms.wire.wire();
-    let resumed = Resumed { inputs: session.inputs, family, planned: &planned, terms: &session.terms, wire, recovered };
+    let resumed = Resumed { inputs: session.inputs, family, terms: &session.terms, wire, recovered };
     let Err(error) = remake::check(resumed) else { return Ok(()) };
     let code = match error {
         RemakeError::Differs { .. } | RemakeError::Response { .. } => exit::LOCK_DRIFT,

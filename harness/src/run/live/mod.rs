@@ -29,7 +29,6 @@ use std::{
 
 use bench_protocol::digest::Digest;
 use bench_results::record::{Durability, SURFACES, whole::write_whole};
-use bench_tasks::task::TaskId;
 use tokio::{
     sync::{Notify, mpsc},
     task::JoinSet,
@@ -51,7 +50,7 @@ use self::{
 use super::{family::Family, prepare::Prepared};
 use crate::{
     inputs::Inputs,
-    journal::{EpisodeKey, Journal, JournalError, Recovered},
+    journal::{Journal, JournalError, Recovered},
     meter::Books,
     models::{Model, gate::Gate, retry::RetryRule},
     surface::Surface,
@@ -306,11 +305,10 @@ impl Dispatcher<'_> {
             }
             let Some(task) = self.family.tasks.task(place.task) else { continue };
             let arm: Arc<str> = self.family.arms[place.arm].info().id.0.as_str().into();
-            let key = EpisodeKey { task: TaskId(task.id().0.clone()), arm };
-            if self.recovered.episodes.contains(&key) {
+            if self.recovered.episodes.contains(task.id(), &arm) {
                 continue;
             }
-            let past = Past::recovered(self.recovered, &key.task, &key.arm)?;
+            let past = Past::recovered(self.recovered, task.id(), &arm)?;
             return Ok(Some((place, past)));
         }
         Ok(None)

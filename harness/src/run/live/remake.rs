@@ -2,15 +2,16 @@
 //! that was asked. A program that makes other requests would mix two experiments, and the close would refuse the record
 //! when all of it is paid for.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use bench_results::record::DrawId;
+use bench_results::record::{AttemptLine, DrawId, Opened, Settled};
+use bench_tasks::task::TaskId;
 
-use super::{schedule::Planned, terms::Terms};
+use super::terms::Terms;
 use crate::{
     arms::ArmError,
     inputs::Inputs,
-    journal::{JournalError, Recovered},
+    journal::{EpisodeKey, JournalError, Recovered, is_reply},
     run::family::Family,
     wire::{DecodeError, Request, Wire},
 };
@@ -49,8 +50,6 @@ pub struct Resumed<'a> {
     pub inputs: &'a Inputs,
     /// The family that is run.
     pub family: &'a Family,
-    /// Which arms run which tasks.
-    pub planned: &'a Planned,
     /// The terms.
     pub terms: &'a Terms,
     /// Wire format.
@@ -59,41 +58,100 @@ pub struct Resumed<'a> {
     pub recovered: &'a Recovered,
 }
 
-/// Makes all requests on record again, those of finished episodes too; how many draws there are.
+/// Makes all requests on record again, those of finished episodes too; how many draws there are. The log is read in its own
+/// order and an episode is re-made once its last reply was read, so that only those under way are held.
 ///
 /// # Errors
-/// The first one, in the order of the schedule, that is not what was asked.
+/// The first one, in the order of the log, that is not what was asked.
 pub fn check(run: Resumed<'_>) -> Result<u64, RemakeError> {
-    let Resumed { inputs, family, planned, terms, wire, recovered } = run;
-    let protocol = &inputs.protocol;
-    let system = family.system(protocol);
-    let (mut draws, mut body) = (0, Vec::new());
-    for place in planned.schedule(family, terms.order) {
-        let Some(task) = family.tasks.task(place.task) else { continue };
-        let arm = &family.arms[place.arm];
-        let id: Arc<str> = arm.info().id.0.as_str().into();
-        let draw = |turn| DrawId { task: task.id().clone(), arm: Arc::clone(&id), turn };
-        if !recovered.draws.contains_key(&draw(1)) {
-            continue;
+    let mut check = Check {
+        run,
+        tasks: (0..run.family.tasks.len())
+            .filter_map(|at| Some((run.family.tasks.task(at)?.id().clone(), at)))
+            .collect(),
+        opened: BTreeMap::new(),
+        under_way: BTreeMap::new(),
+        draws: 0,
+        body: Vec::new(),
+    };
+    run.recovered.attempts(|line| match line {
+        AttemptLine::Opened(opened) => {
+            check.opened(opened);
+            Ok(())
         }
+        AttemptLine::Settled(settled) => check.settled(settled),
+    })?;
+    while let Some((key, turns)) = check.under_way.pop_first() {
+        check.remake(&key, &turns)?;
+    }
+    Ok(check.draws)
+}
+
+/// One turn of an episode on record.
+struct Turn {
+    /// One of its tries; the journal's reader has seen that all ask for the same.
+    opened: Opened,
+    reply: Option<Settled>,
+}
+
+struct Check<'a> {
+    run: Resumed<'a>,
+    tasks: BTreeMap<TaskId, u64>,
+    /// Which draw an attempt without an outcome is for.
+    opened: BTreeMap<u64, (EpisodeKey, u32)>,
+    under_way: BTreeMap<EpisodeKey, BTreeMap<u32, Turn>>,
+    draws: u64,
+    body: Vec<u8>,
+}
+
+impl Check<'_> {
+    fn opened(&mut self, opened: Opened) {
+        let DrawId { task, arm, turn } = &opened.draw;
+        let key = EpisodeKey { task: task.clone(), arm: Arc::clone(arm) };
+        self.opened.insert(opened.n, (key.clone(), *turn));
+        self.under_way.entry(key).or_default().entry(*turn).or_insert(Turn { opened, reply: None });
+    }
+
+    fn settled(&mut self, settled: Settled) -> Result<(), RemakeError> {
+        let Some((key, turn)) = self.opened.remove(&settled.n) else { return Ok(()) };
+        if !is_reply(&settled) {
+            return Ok(());
+        }
+        let Some(known) = self.under_way.get_mut(&key).and_then(|turns| turns.get_mut(&turn)) else { return Ok(()) };
+        known.reply = Some(settled);
+        if self.run.recovered.episodes.ends_with(&known.opened.draw)
+            && let Some(turns) = self.under_way.remove(&key)
+        {
+            self.remake(&key, &turns)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the requests of one episode again. What is on record beyond them is for the close to refuse.
+    fn remake(&mut self, key: &EpisodeKey, turns: &BTreeMap<u32, Turn>) -> Result<(), RemakeError> {
+        let Resumed { inputs, family, terms, wire, .. } = self.run;
+        let Some(task) = self.tasks.get(&key.task).and_then(|&at| family.tasks.task(at)) else { return Ok(()) };
+        let Some(arm) = family.arms.iter().find(|arm| arm.info().id.0 == *key.arm) else { return Ok(()) };
+        let protocol = &inputs.protocol;
+        let system = family.system(protocol);
         let mut episode = task.episode(arm.as_ref(), &inputs.catalogs, &protocol.episode)?;
         while !episode.ended() {
-            let draw = draw(episode.turn());
-            let Some(state) = recovered.draws.get(&draw) else { break };
-            draws += 1;
+            let Some(Turn { opened, reply }) = turns.get(&episode.turn()) else { break };
+            self.draws += 1;
+            let draw = || Box::new(opened.draw.clone());
             let surface = Arc::clone(episode.surface());
             let request = Request { settings: &terms.settings, system, surface: &surface, entries: episode.entries() };
-            wire.encode(&request, &mut body);
-            if state.surface != *surface.digest() {
-                return Err(RemakeError::Differs { what: "surface", draw: Box::new(draw) });
+            wire.encode(&request, &mut self.body);
+            if opened.surface != *surface.digest() {
+                return Err(RemakeError::Differs { what: "surface", draw: draw() });
             }
-            if wire.request_digest(&request, &body).as_ref() != Ok(&state.request) {
-                return Err(RemakeError::Differs { what: "request", draw: Box::new(draw) });
+            if wire.request_digest(&request, &self.body).as_ref() != Ok(&opened.request) {
+                return Err(RemakeError::Differs { what: "request", draw: draw() });
             }
-            let Some(response) = recovered.reply(&draw)?.and_then(|settled| settled.response) else { break };
+            let Some(response) = reply.as_ref().and_then(|settled| settled.response.as_ref()) else { break };
             let reply = wire.decode(response.get().as_bytes());
-            episode.accept(reply.map_err(|why| RemakeError::Response { draw: Box::new(draw), why })?);
+            episode.accept(reply.map_err(|why| RemakeError::Response { draw: draw(), why })?);
         }
+        Ok(())
     }
-    Ok(draws)
 }
