@@ -12,6 +12,13 @@ use super::number::{floor_count, index};
 /// Terms below this fraction of the sum so far can't change it.
 const NEGLIGIBLE: f64 = 1e-18;
 
+/// Sums that begin with a term below this are made of terms `UP` times as large: [`NEGLIGIBLE`] of them would be subnormal, or
+/// 0, of which all terms to the last task are more.
+const SMALL: f64 = 1e-250;
+
+/// 2⁶⁰⁰: a power of two changes no digit.
+const UP: f64 = f64::from_bits((1_023 + 600) << 52);
+
 /// `P(X = k)` for X ~ Bin(n, p), `0 ≤ p ≤ 1`.
 pub fn pmf(k: u64, n: u64, p: f64) -> f64 {
     if k > n {
@@ -60,6 +67,8 @@ fn upper_sum(k: u64, n: u64, p: f64) -> f64 {
     if term == 0.0 || p >= 1.0 {
         return term;
     }
+    let scale = if term < SMALL { UP } else { 1.0 };
+    term *= scale;
     let odds = p / (1.0 - p);
     let mut sum = term;
     for j in k..n {
@@ -69,7 +78,7 @@ fn upper_sum(k: u64, n: u64, p: f64) -> f64 {
             break;
         }
     }
-    sum.min(1.0)
+    (sum / scale).min(1.0)
 }
 
 /// `ln k! − ln(√(2πk)·(k/e)^k)`.
@@ -209,6 +218,17 @@ mod tests {
             assert!((pmf(k, 200_000, p) / w - 1.0).abs() < 1e-9, "the ends agree with single terms");
             assert!(k == window.last() && (window.probability(k) - w).abs() <= 0.0 && window.probability(k + 1) <= 0.0);
         }
+    }
+
+    #[test]
+    fn a_tail_near_the_end_of_the_range_of_numbers_is_its_terms_and_takes_no_step_for_every_task() {
+        let (k, n, p) = (2_250, u64::MAX / 2, 1e-16);
+        let first = pmf(k, n, p);
+        assert!(first > 0.0 && first < 1e-290, "{first:e}");
+        // Of terms in a falling ratio, the first by one less the ratio, a little less.
+        let ratio = (n - k) as f64 / (k + 1) as f64 * p;
+        let found = at_least(k, n, p) / first;
+        assert!(found > 1.0 + ratio / 2.0 && found < 1.0 / (1.0 - ratio), "{found}");
     }
 
     #[test]
