@@ -162,7 +162,9 @@ fn one_interrupt_saves_and_a_resumed_run_is_the_undisturbed_one() {
     // Nobody learns an outcome before the close.
     let episodes = fs::read_to_string(only_run(folder.path()).join("episodes.jsonl")).unwrap();
     assert!(!episodes.is_empty() && !episodes.contains("\"selection\""), "{episodes}");
-    assert!(resume(folder.path()).status().unwrap().success());
+    assert!(resume(folder.path()).args(["--junit", "junit.xml"]).status().unwrap().success());
+    let junit = fs::read_to_string(folder.path().join("junit.xml")).unwrap();
+    assert!(junit.contains("<testcase name=\"L2\" classname=\"bench resume\""), "{junit}");
     // Requests under way were awaited: nothing is kept for an unknown outcome.
     assert!(server.asked().values().all(|&times| times == 1));
     check_complete(folder.path(), &server);

@@ -6,11 +6,12 @@ mod verdicts;
 
 use std::{
     fs::{File, OpenOptions},
-    io::Write as _,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
 use anyhow::Context as _;
+use bench_results::record::{Durability, whole::write_whole};
 use clap::Args;
 
 pub(in crate::cli) use verdicts::{Held, of_comparison, of_run};
@@ -82,23 +83,24 @@ impl Ended {
     }
 }
 
-/// The files, open before the work starts, so that one that cannot be written fails first.
+/// The files, tried before the work starts, so that one that cannot be written fails first.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct Files {
-    junit: Option<(PathBuf, File)>,
+    /// A report stays as it was until the new one takes its place.
+    junit: Option<PathBuf>,
     summary: Option<(PathBuf, File)>,
 }
 
 impl CiArgs {
-    /// Opens the files.
+    /// Tries the files.
     pub(in crate::cli) fn open(&self) -> Result<Files, Failure> {
         let at = |path: &Path, error: std::io::Error| {
             Failure::new(exit::USAGE, anyhow::Error::new(error).context(path.display().to_string()))
         };
-        let junit = self
-            .junit
-            .as_ref()
-            .map(|path| Ok::<_, Failure>((path.clone(), File::create(path).map_err(|e| at(path, e))?)));
+        let junit = self.junit.as_ref().map(|path| {
+            writable(path).map_err(|error| at(path, error))?;
+            Ok::<_, Failure>(path.clone())
+        });
         let summary = self.summary.as_ref().map(|path| {
             // A step's summary is added to: other steps write to the same file.
             let file = OpenOptions::new().create(true).append(true).open(path).map_err(|error| at(path, error))?;
@@ -108,12 +110,21 @@ impl CiArgs {
     }
 }
 
+/// Fails where [`write_whole`] would, and leaves what is there.
+fn writable(path: &Path) -> io::Result<()> {
+    if path.exists() {
+        return OpenOptions::new().append(true).open(path).map(drop);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    tempfile::tempfile_in(folder).map(drop)
+}
+
 impl Files {
     /// Writes the cases of a suite to whatever files there are.
     pub(in crate::cli) fn write(&mut self, tool: &str, suite: &str, cases: &[Case]) -> Result<(), Failure> {
-        if let Some((path, file)) = &mut self.junit {
+        if let Some(path) = &self.junit {
             let text = junit::render(tool, suite, cases).context("writing the JUnit report")?;
-            file.write_all(text.as_bytes()).with_context(|| path.display().to_string())?;
+            write_whole(path, text.as_bytes(), Durability::None).map_err(|error| Failure::new(exit::INPUT, error))?;
         }
         if let Some((path, file)) = &mut self.summary {
             file.write_all(summary::render(tool, suite, cases).as_bytes())

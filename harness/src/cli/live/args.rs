@@ -4,7 +4,7 @@ use std::{num::NonZeroU32, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::{models::Provider, run::live::schedule::Order};
+use crate::{cli::ci::CiArgs, models::Provider, run::live::schedule::Order};
 
 /// Arguments of a live run.
 #[derive(Debug, Clone, Args)]
@@ -117,6 +117,12 @@ pub struct ResumeArgs {
     /// Folder for records.
     #[arg(long, value_name = "DIR", default_value = "results/runs")]
     pub out: PathBuf,
+    /// Exit with the verdict of this arm: 0 certified, 10 failed, 11 inconclusive, 12 no verdict.
+    #[arg(long, value_name = "ARM")]
+    pub require: Option<String>,
+    /// For continuous integration.
+    #[command(flatten)]
+    pub ci: CiArgs,
 }
 
 /// `bench runs`.

@@ -82,10 +82,21 @@ fn ended(
         return Err(Failure::usage(format!("--require {arm}: that arm is not part of this run")));
     }
     let (outcome, folder) = start(undertaking, live, global, inputs, &run.out, output)?;
+    come_to(outcome, run.require.as_deref(), inputs, &folder, output)
+}
+
+/// Prints what a run, or a part of one, came to, and gives its verdicts.
+fn come_to(
+    outcome: Outcome,
+    require: Option<&str>,
+    inputs: &Inputs,
+    folder: &Path,
+    output: &mut Output,
+) -> Result<Ended, Failure> {
     let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let cases = match &outcome {
         Outcome::Complete(certificate) => {
-            let held = Held { required: run.require.as_deref(), levels: false, controls: certificate.confirmatory };
+            let held = Held { required: require, levels: false, controls: certificate.confirmatory };
             ci::of_run(certificate, Planned::of(&inputs.protocol), held)
         }
         Outcome::Pilot => Vec::new(),
@@ -94,7 +105,7 @@ fn ended(
             return Ok(Ended::early(*code, id, why));
         }
     };
-    let code = conclude(outcome, run.require.as_deref(), inputs, &folder, output)?;
+    let code = conclude(outcome, require, inputs, folder, output)?;
     Ok(Ended { code, suite: id, cases })
 }
 

@@ -3,17 +3,20 @@
 use std::{fs, path::Path, sync::Arc};
 
 use anyhow::Context as _;
-use bench_results::record::{Build, Deviation, INPUTS, Manifest, Record, RunKind};
+use bench_results::{
+    certificate::Certificate,
+    record::{Build, Deviation, INPUTS, Manifest, Record, RunKind},
+};
 
 use super::{
     args::ResumeArgs,
-    conclude, runtime,
-    session::{LEDGER, Session, append, finish, ledger_run, refused_by, see},
+    come_to, runtime,
+    session::{LEDGER, Outcome, Session, append, finish, ledger_run, refused_by, see},
     undertaking::{endpoint, key},
 };
 use crate::{
     build,
-    cli::{failure::Failure, output::Output},
+    cli::{ci::Ended, failure::Failure, output::Output},
     exit,
     inputs::Inputs,
     journal::{Hold, Journal, Recovered},
@@ -32,6 +35,11 @@ use crate::{
 
 /// Resumes a run.
 pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, Failure> {
+    let files = args.ci.open()?;
+    files.close("bench resume", ended(args, output))
+}
+
+fn ended(args: &ResumeArgs, output: &mut Output) -> Result<Ended, Failure> {
     let malformed = |error: anyhow::Error| Failure::new(exit::INPUT, error);
     let id = find(&args.run, &args.out)?;
     let folder = args.out.join(id.as_str());
@@ -40,10 +48,15 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
     let Some(terms) = folder::terms(&folder).map_err(malformed)? else {
         return Err(Failure::usage(format!("run {id} is an offline one; it is simply run again")));
     };
+    let require = args.require.as_deref();
+    if let Some(arm) = require.filter(|arm| !manifest.arms.iter().any(|known| known == arm)) {
+        return Err(Failure::usage(format!("--require {arm}: that arm is not part of run {id}")));
+    }
     let inputs = Inputs::of_record(&record.inputs())?;
     let ledger = Ledger::at(LEDGER);
     if manifest.complete {
-        return seal(&folder, &terms, &inputs, &ledger, output);
+        let outcome = seal(&folder, &terms, &inputs, &ledger, output)?;
+        return come_to(outcome, require, &inputs, &folder, output);
     }
     let spec = RunSpec { arms: manifest.arms.clone(), suites: manifest.suites.clone() };
     let prepared = Prepared::new(&inputs, &spec).map_err(malformed)?;
@@ -100,7 +113,7 @@ pub(in crate::cli) fn run(args: &ResumeArgs, output: &mut Output) -> Result<u8, 
     folder::write_manifest(&folder, &session.manifest)?;
     output.talk(&format!("run {id}: {} episodes are on record", recovered.episodes.len()));
     let outcome = session.run(journal, recovered, output)?;
-    conclude(outcome, None, &inputs, &folder, output)
+    come_to(outcome, require, &inputs, &folder, output)
 }
 
 /// Refuses to go on where this program would have asked something else than what is on record.
@@ -193,7 +206,7 @@ fn enter(session: &Session<'_>) -> Result<(), Failure> {
 }
 
 /// Enters what is missing of the end of a complete run: it was killed between its close and its last entry.
-fn seal(folder: &Path, terms: &Terms, inputs: &Inputs, ledger: &Ledger, output: &Output) -> Result<u8, Failure> {
+fn seal(folder: &Path, terms: &Terms, inputs: &Inputs, ledger: &Ledger, output: &Output) -> Result<Outcome, Failure> {
     // Whoever is just closing it enters the end too.
     let _hold = Hold::take(folder).map_err(|error| Failure::new(exit::INPUT, error))?;
     let record = Record::open(folder).map_err(|error| Failure::new(exit::INPUT, error))?;
@@ -210,7 +223,12 @@ fn seal(folder: &Path, terms: &Terms, inputs: &Inputs, ledger: &Ledger, output: 
     see(ledger, &run, manifest, terms)?;
     finish(ledger, folder, &run)?;
     output.talk(&format!("run {id} was complete; now the ledger says so too"));
-    Ok(exit::OK)
+    if manifest.is_pilot() {
+        return Ok(Outcome::Pilot);
+    }
+    let bytes = record.certificate().map_err(|error| Failure::new(exit::INPUT, error))?;
+    let certificate = Certificate::parse(&bytes).map_err(|error| Failure::new(exit::INPUT, error))?;
+    Ok(Outcome::Complete(Box::new(certificate)))
 }
 
 /// What the ledger last says of a run.
