@@ -311,3 +311,25 @@ fn help_names_every_command() {
     let folder = folder();
     insta::assert_snapshot!(stdout(bench(folder.path()).arg("--help"), 0));
 }
+
+#[test]
+fn an_import_names_its_bad_rows_and_one_of_no_rows_leaves_nothing() {
+    let folder = folder();
+    let import = |name: &str, text: &str, code| {
+        fs::write(folder.path().join(name), text).unwrap();
+        let mut command = bench(folder.path());
+        command.args(["tasks", "import", "csv", name, "--out", "own"]);
+        if code == 0 { stdout(&mut command, 0) } else { stderr(&mut command, code) }
+    };
+    let head = "utterance,server,tool,arguments\n";
+    let said = import("empty.csv", head, 30);
+    assert!(said.contains("empty.csv: no rows"), "{said}");
+    assert!(!folder.path().join("own").exists());
+    let good = "is anything changed in /srv/x?,git,git_status,\"{\"\"repo_path\"\": \"\"/srv/x\"\"}\"\n";
+    let said = import("good.csv", &format!("{head}{good}"), 0);
+    assert!(said.starts_with("1 rows: 1 requests with a right call"), "{said}");
+    fs::remove_dir_all(folder.path().join("own")).unwrap();
+    import("bad.csv", &format!("{head}{good}and now?,git,git_nothing,{{}}\n"), 30);
+    let kept = json(&fs::read_to_string(folder.path().join("own/import.json")).unwrap());
+    assert!(kept["malformed"][0].to_string().contains("git_nothing"), "{kept}");
+}

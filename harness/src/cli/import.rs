@@ -59,6 +59,11 @@ pub(super) fn run(args: &ImportArgs, inputs: &Inputs, output: &mut Output) -> Re
         None => import::bfcl(&sources)?,
         Some(form) => import::plain(form, &sources, &inputs.catalogs, "import"),
     };
+    if imported.summary.rows == 0 {
+        let names = sources.iter().map(|source| source.name.as_str()).collect::<Vec<_>>().join(", ");
+        let what = "no rows, so there is nothing to import; docs/own-servers.md shows the forms";
+        return Err(Failure::new(exit::INPUT, anyhow::anyhow!("{names}: {what}")));
+    }
     store(&imported, &files.out, inputs, form.is_some())?;
     let findings = findings(&imported);
     let tasks = runnable(&imported, inputs);
