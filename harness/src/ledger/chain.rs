@@ -43,9 +43,18 @@ impl Chain {
         })
     }
 
-    /// The first exploratory look at this lock or this task list.
-    pub fn seen(&self, lock: &Digest, tasks: Option<&Digest>) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.event == Event::Seen && entry.looks_at(lock, tasks))
+    /// The first exploratory look at this lock or this task list by another run than this.
+    pub fn seen(&self, lock: &Digest, tasks: Option<&Digest>, run: &str) -> Option<&Entry> {
+        let others = self.entries.iter().filter(|entry| entry.run.as_str() != run);
+        others.into_iter().find(|entry| entry.event == Event::Seen && entry.looks_at(lock, tasks))
+    }
+
+    /// As [`Self::seen`], before this run finished.
+    pub fn seen_in_time(&self, run: &Run) -> Option<&Entry> {
+        let goes_on = |entry: &&Entry| entry.event != Event::Finished || entry.run != run.id;
+        self.entries.iter().take_while(goes_on).find(|entry| {
+            entry.event == Event::Seen && entry.run != run.id && entry.looks_at(&run.lock, run.tasks.as_ref())
+        })
     }
 
     /// The first run, of whatever kind, that was started or showed results under one of these locks or on one of these
@@ -228,10 +237,17 @@ mod tests {
         let mut chain = Chain::default();
         let look = run("r00000000", Kind::Exploratory);
         append(&mut chain, Event::Started, &look).unwrap();
-        assert!(chain.seen(&look.lock, None).is_none());
+        let [early, late] = ["r11111111", "r22222222"].map(|id| run(id, Kind::Exploratory));
+        append(&mut chain, Event::Started, &early).unwrap();
+        append(&mut chain, Event::Finished, &early).unwrap();
+        append(&mut chain, Event::Started, &late).unwrap();
+        assert!(chain.seen(&look.lock, None, "").is_none());
         append(&mut chain, Event::Seen, &look).unwrap();
         append(&mut chain, Event::Finished, &look).unwrap();
-        assert_eq!(chain.seen(&look.lock, None).unwrap().run, look.id);
+        assert_eq!(chain.seen(&look.lock, None, "").unwrap().run, look.id);
+        assert!(chain.seen(&look.lock, None, look.id.as_str()).is_none(), "a run does not take itself by surprise");
+        let seen = |run: &Run| chain.seen_in_time(run).is_some();
+        assert!(seen(&late) && !seen(&early) && !seen(&look));
     }
 
     #[test]

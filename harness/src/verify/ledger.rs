@@ -10,7 +10,7 @@ use crate::{
     bundle::{self, FileEntry},
     exit,
     ledger::{Chain, Event, Ledger, RecordDigests, Run},
-    run::live::folder::LEDGER,
+    run::live::{folder::LEDGER, seen},
 };
 
 /// A ledger beside the one that the record keeps.
@@ -115,6 +115,13 @@ impl Entered<'_> {
         let complete = self.reader.manifest().complete;
         if complete && last.event != Event::Finished {
             return Err(format!("the record is complete, the ledger says that its run is {}", last.event));
+        }
+        let manifest = self.reader.manifest();
+        if let Some(seen) = now.seen_in_time(run).filter(|_| manifest.confirmatory && !seen::stated(manifest)) {
+            return Err(format!(
+                "run {} showed results on the same tasks, {}, before this one finished, and the record does not say so",
+                seen.run, seen.at
+            ));
         }
         let digests = match &last.record {
             Some(stated) => {

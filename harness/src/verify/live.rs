@@ -8,13 +8,15 @@
 use std::{collections::BTreeSet, num::NonZeroUsize, sync::Arc, thread::available_parallelism};
 
 use bench_protocol::digest::Digest;
-use bench_results::record::{DrawId, End, EpisodeRecord, Lines, Opened, Record, Tail};
+use bench_results::record::{
+    DrawId, Durability, End, EpisodeRecord, Lines, Opened, Record, Tail, surface_path, whole::write_whole,
+};
 
 use super::{
     ahead::{Ahead, Found, HELD_AT_MOST, Place, hash},
     in_order::in_order,
     log::{Line, Log, Pair, Sums},
-    remake::{Job, Part, Remade, Remaker},
+    remake::{Job, Part, Remade, Remaker, Shown},
     replay::{Differences, Missing, Replayed},
 };
 use crate::{
@@ -304,7 +306,7 @@ impl Replay<'_, '_> {
                 for (part, what) in found {
                     self.part(part).add(|| what);
                 }
-                surfaces.into_iter().for_each(|digest| self.keep_surface(digest));
+                surfaces.into_iter().for_each(|shown| self.keep_surface(shown));
                 match missing {
                     Some(Ok(why)) => *self.missing.explained.entry(why).or_default() += 1,
                     Some(Err(name)) => {
@@ -341,11 +343,19 @@ impl Replay<'_, '_> {
         }
     }
 
-    fn keep_surface(&mut self, digest: Digest) {
+    /// Surfaces are not synced while a run goes on: what a power cut took of them is written before it is closed.
+    fn keep_surface(&mut self, Shown { digest, made }: Shown) {
         if self.seen.contains(&digest) {
             return;
         }
-        if let Err(error) = self.live.reader.surface(&digest) {
+        let Live { reader, stage, .. } = self.live;
+        let kept = reader.surface(&digest).map(drop).or_else(|error| match made {
+            Some(surface) if *stage == Stage::Closing => {
+                write_whole(&surface_path(reader.folder(), &digest), &surface.bytes(), Durability::Synced)
+            }
+            _ => Err(error),
+        });
+        if let Err(error) = kept {
             self.surfaces.add(|| error.to_string());
         }
         self.seen.insert(digest);

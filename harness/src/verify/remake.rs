@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bench_protocol::digest::Digest;
+use bench_protocol::{digest::Digest, prices::Bound};
 use bench_results::record::{End, EpisodeRecord, Settled};
 
 use super::{
@@ -15,8 +15,9 @@ use crate::{
     models::{BaseUrl, identity},
     run::{
         family::AnyTask,
-        live::{money::bound, schedule},
+        live::{money::bound, overrun::Beyond, schedule},
     },
+    surface::Surface,
     wire::{Reply, Request, Wire},
 };
 
@@ -52,12 +53,19 @@ pub(super) enum Remade {
         /// What differs.
         found: Vec<(Part, String)>,
         /// Surfaces that its attempts show.
-        surfaces: Vec<Digest>,
+        surfaces: Vec<Shown>,
         /// Of an episode without an outcome: why, as the first of its attempts says that does; else its name.
         missing: Option<Result<String, String>>,
     },
     /// Its line of the record misstates how much of the log is its own.
     Short(Box<Job>),
+}
+
+/// A surface that an attempt shows.
+pub(super) struct Shown {
+    pub(super) digest: Digest,
+    /// The same, as its arm makes it.
+    pub(super) made: Option<Arc<Surface>>,
 }
 
 /// Re-runs episodes.
@@ -74,7 +82,7 @@ struct Running<'a> {
     name: String,
     attempts: &'a [Attempt],
     found: Vec<(Part, String)>,
-    surfaces: Vec<Digest>,
+    surfaces: Vec<Shown>,
 }
 
 /// Why an episode cannot be re-run to its end.
@@ -149,7 +157,11 @@ impl Running<'_> {
             let surface = Arc::clone(episode.surface());
             let request = Request { settings: &terms.settings, system, surface: &surface, entries: episode.entries() };
             self.remaker.wire.encode(&request, body);
+            let before = self.surfaces.len();
             let (reply, billed) = self.draw(last, &request, body, job.more)?;
+            for shown in self.surfaces[before..].iter_mut().filter(|shown| shown.digest == *surface.digest()) {
+                shown.made = Some(Arc::clone(&surface));
+            }
             episode.book(billed);
             match reply {
                 Some(reply) => episode.accept(reply),
@@ -206,7 +218,8 @@ impl Running<'_> {
         }
         let Remaker { live, wire, .. } = self.remaker;
         let digest = wire.request_digest(request, body).map_err(|error| format!("{name}: {error}"))?;
-        let reserve = live.money.reserve(bound(request, body)).map_err(|error| format!("{name}: {error}"))?;
+        let most = bound(request, body);
+        let reserve = live.money.reserve(most).map_err(|error| format!("{name}: {error}"))?;
         let (mut reply, mut billed) = (None, 0_u64);
         for (one, number) in tries.into_iter().zip(1..) {
             let Attempt { opened, settled, .. } = one;
@@ -229,15 +242,15 @@ impl Running<'_> {
                     format!("attempt {n} reserves {}, its worst case is {reserve}", opened.reserve),
                 ));
             }
-            if self.surfaces.last() != Some(&opened.surface) {
-                self.surfaces.push(opened.surface.clone());
+            if self.surfaces.last().is_none_or(|last| last.digest != opened.surface) {
+                self.surfaces.push(Shown { digest: opened.surface.clone(), made: None });
             }
             billed = billed.saturating_add(settled.billed);
             if reply.is_some() {
                 self.found
                     .push((Part::Schedule, format!("attempt {n}: {} asks again for what was answered", self.name)));
             }
-            if let Some(read) = self.outcome(n, settled)?
+            if let Some(read) = self.outcome(n, settled, most)?
                 && reply.is_none()
             {
                 reply = Some(read);
@@ -247,7 +260,7 @@ impl Running<'_> {
     }
 
     /// Reads an outcome and checks what was booked for it.
-    fn outcome(&mut self, n: u64, settled: &Settled) -> Result<Option<Reply>, String> {
+    fn outcome(&mut self, n: u64, settled: &Settled, most: Bound) -> Result<Option<Reply>, String> {
         let Remaker { live, wire, .. } = self.remaker;
         let read = settled.response.as_ref().map(|response| wire.decode(response.get().as_bytes())).transpose();
         let read = read.map_err(|error| format!("attempt {n}: {error}"))?;
@@ -260,6 +273,11 @@ impl Running<'_> {
             && settled.usage != reply.usage.filter(|usage| live.money.settle(usage).is_ok())
         {
             self.found.push((Part::Books, format!("attempt {n}: usage differs from that in its response")));
+        }
+        if let Some(beyond) = settled.usage.as_ref().and_then(|usage| Beyond::of(n, usage, most))
+            && !live.reader.manifest().deviations.contains(&beyond.accepted())
+        {
+            self.found.push((Part::Books, format!("{beyond}; the manifest does not accept it")));
         }
         if let Some(usage) = &settled.usage {
             let due = live.money.settle(usage).map_err(|error| format!("attempt {n}: {error}"))?;

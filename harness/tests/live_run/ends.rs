@@ -5,6 +5,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
     thread,
     time::Duration,
 };
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     common::{bench, stderr, stdout},
-    server::MockServer,
+    server::{Fault, MockServer},
     support::{ARMS, assert_same_outcomes, live, only_run},
 };
 
@@ -131,6 +132,22 @@ fn a_run_whose_entry_was_taken_out_of_the_ledger_does_not_go_on() {
     assert!(message.contains("results/ledger.jsonl does not have run r"), "{message}");
     assert_eq!(scene.server.requests(), before);
     fs::write(scene.ledger(), ledger).unwrap();
+    stdout(&mut scene.resume(), 0);
+    scene.check();
+}
+
+#[test]
+fn surfaces_that_a_power_cut_took_are_made_anew_before_the_run_is_closed() {
+    let scene = Scene::killed();
+    let kept: Vec<PathBuf> =
+        fs::read_dir(scene.run().join("surfaces")).unwrap().map(|file| file.unwrap().path()).collect();
+    assert!(kept.len() > 1, "{kept:?}");
+    for (number, file) in kept.iter().enumerate() {
+        match number % 2 {
+            0 => fs::write(file, "").unwrap(),
+            _ => fs::remove_file(file).unwrap(),
+        }
+    }
     stdout(&mut scene.resume(), 0);
     scene.check();
 }
@@ -321,6 +338,29 @@ fn the_record_names_the_lock_whose_tasks_it_shows_whatever_else_was_changed() {
 }
 
 /// Takes the last line out of the ledger.
+#[test]
+fn tokens_beyond_their_bound_are_accepted_by_somebody_and_stand_in_the_record() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    let once = |_: &_, _| (!DONE.swap(true, Ordering::SeqCst)).then_some(Fault::More);
+    let server = MockServer::start(&ARMS, TASKS, once, Duration::ZERO);
+    let scene = Scene { folder: tempfile::tempdir().unwrap(), server };
+    let stopped = stderr(&mut live(scene.path(), &scene.server, TASKS), 22);
+    assert!(stopped.contains("1500 output tokens, more than its request can hold"), "{stopped}");
+    let before = scene.server.requests();
+    let refused = stderr(&mut scene.resume(), 22);
+    assert!(refused.contains("1500 output tokens") && refused.contains("--accept-overrun"), "{refused}");
+    assert_eq!(scene.server.requests(), before);
+    stdout(scene.resume().arg("--accept-overrun"), 0);
+    let manifest = scene.run().join("manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    assert!(text.contains("an overrun was accepted"), "{text}");
+    stdout(bench(scene.path()).arg("verify").arg(scene.run()), 0);
+    fs::write(&manifest, text.replace("1500 output tokens", "15 output tokens")).unwrap();
+    let output = bench(scene.path()).arg("verify").arg(scene.run()).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("the manifest does not accept it"), "{said}");
+}
+
 fn cut_last_entry(ledger: &Path) {
     let text = fs::read_to_string(ledger).unwrap();
     let lines: Vec<&str> = text.lines().collect();

@@ -4,11 +4,12 @@ use std::{fs, path::Path, time::Duration};
 
 use assert_cmd::Command;
 use bench_results::record::DrawId;
+use serde_json::Value;
 
 use crate::{
     common::bench,
     server::{Fault, MockServer},
-    support::{ARMS, live},
+    support::{ARMS, live, only_run},
 };
 
 const CANARY: &str = "sk-canary-0123456789abcdefghij";
@@ -105,4 +106,21 @@ fn a_key_of_the_provider_goes_to_no_other_address_unless_it_is_named() {
     assert!(!server.saw_key());
     let unnamed = bench(folder.path()).args(["runs"]).env("ANTHROPIC_API_KEY", CANARY).output().unwrap();
     assert!(!String::from_utf8_lossy(&unnamed.stdout).contains(CANARY));
+}
+
+#[test]
+fn a_record_does_not_say_which_variable_goes_to_a_stranger() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = MockServer::start(&ARMS, 4, |_, _| Some(Fault::Status(500)), Duration::ZERO);
+    let mut command = live(folder.path(), &server, 4);
+    assert!(!command.output().unwrap().status.success());
+    let terms = only_run(folder.path()).join("inputs/live.json");
+    let mut value: Value = serde_json::from_slice(&fs::read(&terms).unwrap()).unwrap();
+    value["base_url"] = "https://somewhere.invalid/v1".into();
+    value["key_variable"] = "BENCH_TEST_KEY".into();
+    fs::write(&terms, value.to_string()).unwrap();
+    let mut resume = bench(folder.path());
+    let said = silent(resume.args(["resume", "r"]), 2);
+    let words = ["BENCH_TEST_KEY to https://somewhere.invalid", "--api-key-env BENCH_TEST_KEY"];
+    assert!(words.iter().all(|word| said.contains(word)), "{said}");
 }

@@ -21,7 +21,7 @@ pub use attempt::{AttemptLine, DrawId, Opened, Settled, Usage};
 pub use episode::{CallRecord, End, EpisodeRecord, Route, Score};
 pub use error::RecordError;
 pub use manifest::{Build, Deviation, Manifest, ModelIds, RunKind, SuiteRun, Weight};
-pub use reader::{Lines, Record, Tail};
+pub use reader::{Lines, Record, Tail, surface_path};
 pub use version::FormatVersion;
 pub use whole::Durability;
 pub use writer::RecordWriter;

@@ -91,7 +91,7 @@ impl Record {
     /// # Errors
     /// [`RecordError::Surface`] where they are others.
     pub fn surface(&self, digest: &Digest) -> Result<Vec<u8>, RecordError> {
-        let path = self.folder.join(SURFACES).join(format!("{}.json", digest.hex()));
+        let path = surface_path(&self.folder, digest);
         let bytes = read(&path)?;
         let found = Digest::of(&bytes);
         if found == *digest { Ok(bytes) } else { Err(RecordError::Surface { path, found }) }
@@ -117,6 +117,11 @@ impl Record {
     pub fn certificate(&self) -> Result<Vec<u8>, RecordError> {
         read(&self.folder.join(CERTIFICATE))
     }
+}
+
+/// Where a record keeps the bytes of a surface.
+pub fn surface_path(folder: &Path, digest: &Digest) -> PathBuf {
+    folder.join(SURFACES).join(format!("{}.json", digest.hex()))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, RecordError> {

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{
     ATTEMPTS, CERTIFICATE, Durability, EPISODES, EpisodeRecord, INPUTS, MANIFEST, Manifest, Opened, RecordError,
-    SURFACES, Settled, whole::write_whole,
+    SURFACES, Settled, reader::surface_path, whole::write_whole,
 };
 
 const BUFFER: usize = 1 << 18;
@@ -102,7 +102,7 @@ impl RecordWriter {
         if self.surfaces.contains(digest) {
             return Ok(());
         }
-        let path = self.folder.join(SURFACES).join(format!("{}.json", digest.hex()));
+        let path = surface_path(&self.folder, digest);
         if !path.exists() {
             write_whole(&path, bytes, Durability::None)?;
         }

@@ -5,7 +5,7 @@ mod summary;
 mod verdicts;
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
@@ -110,27 +110,34 @@ impl CiArgs {
     }
 }
 
-/// Fails where [`write_whole`] would, and leaves what is there.
+/// Fails where a report could not be written, and leaves the one that is there.
 fn writable(path: &Path) -> io::Result<()> {
-    if path.exists() {
-        return OpenOptions::new().append(true).open(path).map(drop);
+    if path.exists() && OpenOptions::new().append(true).open(path).is_ok() {
+        return Ok(());
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     tempfile::tempfile_in(folder).map(drop)
 }
 
+/// Replaces a report; where its folder takes no new file or the place no other (a file that is mounted), it is written over.
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write_whole(path, bytes, Durability::None)
+        .or_else(|error| fs::write(path, bytes).map_err(|_| error))
+        .map_err(|error| Failure::new(exit::INPUT, error))
+}
+
 impl Files {
     /// Writes the cases of a suite to whatever files there are.
     pub(in crate::cli) fn write(&mut self, tool: &str, suite: &str, cases: &[Case]) -> Result<(), Failure> {
-        if let Some(path) = &self.junit {
+        let junit = self.junit.as_ref().map_or(Ok(()), |path| {
             let text = junit::render(tool, suite, cases).context("writing the JUnit report")?;
-            write_whole(path, text.as_bytes(), Durability::None).map_err(|error| Failure::new(exit::INPUT, error))?;
-        }
+            replace(path, text.as_bytes())
+        });
         if let Some((path, file)) = &mut self.summary {
             file.write_all(summary::render(tool, suite, cases).as_bytes())
                 .with_context(|| path.display().to_string())?;
         }
-        Ok(())
+        junit
     }
 
     /// Writes how a command ended, whichever way, and gives its exit code.

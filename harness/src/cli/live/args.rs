@@ -111,6 +111,9 @@ pub struct ResumeArgs {
     /// Requests in flight at most; by default as the run was started.
     #[arg(long, value_name = "N")]
     pub concurrency: Option<NonZeroU32>,
+    /// Variable that holds the API key; needed where the record names another address than the provider's or this machine.
+    #[arg(long, value_name = "VAR", conflicts_with = "api_key_file")]
+    pub api_key_env: Option<String>,
     /// File that holds the API key, where the run was started with one.
     #[arg(long, value_name = "FILE")]
     pub api_key_file: Option<PathBuf>,

@@ -49,7 +49,7 @@ use crate::{
     models::{Count, Key, Lifecycle, Model, ModelError, connect, identity},
     run::{
         live::{
-            folder,
+            folder, seen,
             terms::{self, SCHEMA, Terms},
         },
         prepare::RunSpec,
@@ -393,12 +393,8 @@ fn manifest(
         .iter()
         .map(|why| Deviation { what: "exploratory".to_owned(), why: why.clone() })
         .collect();
-    if let Some(seen) = lock.as_ref().and_then(|lock| chain.seen(lock, terms.tasks())) {
-        let why = format!("run {} showed results on this lock's tasks, {}", seen.run, seen.at);
-        deviations.push(Deviation { what: "the lock had been seen".to_owned(), why });
-    }
     deviations.extend(terms.not_run());
-    Manifest {
+    let mut manifest = Manifest {
         schema: FormatVersion,
         id: id.to_string(),
         // A scripted model behind a socket is a scripted model.
@@ -420,5 +416,7 @@ fn manifest(
         finished: None,
         complete: false,
         deviations,
-    }
+    };
+    seen::note(&mut manifest, terms, chain);
+    manifest
 }

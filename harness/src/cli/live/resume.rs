@@ -21,12 +21,14 @@ use crate::{
     inputs::Inputs,
     journal::{Hold, Journal, Recovered},
     ledger::{Event, Ledger, ResolveError, RunId},
-    meter::Refusal,
+    meter::{Overrun, Refusal},
     models::{BaseUrl, connect, identity},
     run::{
         live::{
-            folder, money, overrun,
+            folder, money,
+            overrun::{self, Beyond},
             remake::{self, RemakeError, Resumed},
+            seen,
             terms::{self, Terms},
         },
         prepare::{Prepared, RunSpec},
@@ -75,10 +77,11 @@ fn ended(args: &ResumeArgs, output: &mut Output) -> Result<Ended, Failure> {
     let money = money::of_record(&folder, &terms).map_err(malformed)?;
     let base = BaseUrl::parse(&terms.base_url).map_err(|error| Failure::new(exit::INPUT, error))?;
     let provider = terms.wire;
-    let (key, _) = key(terms.key_variable.as_deref(), args.api_key_file.as_deref(), provider, &base)?;
+    let variable = variable(args, &terms, &base)?;
+    let (key, _) = key(variable, args.api_key_file.as_deref(), provider, &base)?;
     if let Some(budget) = args.budget_usd.filter(|budget| Some(*budget) != manifest.budget) {
         let before = manifest.budget.replace(budget).unwrap_or_default();
-        let why = format!("from {before} to {budget} pico-dollars; no outcome had been seen");
+        let why = format!("from {before} to {budget} pico-dollars");
         manifest.deviations.push(Deviation { what: "the budget was changed".to_owned(), why });
     }
     let runtime = runtime()?;
@@ -107,21 +110,42 @@ fn ended(args: &ResumeArgs, output: &mut Output) -> Result<Ended, Failure> {
     if locked.manifest() != record.manifest() {
         return Err(malformed(anyhow::anyhow!("run {id} went on elsewhere a moment ago; try again")));
     }
-    remade(&session, &recovered)?;
-    accept(&mut session, args, &journal, &recovered)?;
+    let beyond = remade(&session, &recovered)?;
+    accept(&mut session, args, &journal, &Billed { overruns: &recovered.overruns, beyond: &beyond })?;
     enter(&session)?;
+    let chain = session.ledger.read().map_err(refused_by)?;
+    seen::note(&mut session.manifest, &session.terms, &chain);
     folder::write_manifest(&folder, &session.manifest)?;
     output.talk(&format!("run {id}: {} episodes are on record", recovered.episodes.len()));
     let outcome = session.run(journal, recovered, output)?;
     come_to(outcome, require, &inputs, &folder, output)
 }
 
+/// The variable that the key is in. A record says where its requests go and which variable was sent there, and anybody can
+/// write a record: it is believed for this machine, and for a provider's own address and usual variable.
+fn variable<'a>(args: &'a ResumeArgs, terms: &'a Terms, base: &BaseUrl) -> Result<Option<&'a str>, Failure> {
+    let named = args.api_key_env.as_deref();
+    let recorded = terms.key_variable.as_deref().filter(|_| named.is_none() && args.api_key_file.is_none());
+    let Some(recorded) = recorded else { return Ok(named) };
+    let usual = terms.wire.is_official(base) && recorded == terms.wire.key_variable();
+    if usual || base.is_loopback() {
+        return Ok(Some(recorded));
+    }
+    Err(Failure::usage(format!(
+        "the run sends the variable {recorded} to {}; if that is what you want, say so with --api-key-env {recorded}",
+        base.as_str()
+    )))
+}
+
 /// Refuses to go on where this program would have asked something else than what is on record.
-fn remade(session: &Session<'_>, recovered: &Recovered) -> Result<(), Failure> {
+fn remade(session: &Session<'_>, recovered: &Recovered) -> Result<Vec<Beyond>, Failure> {
     let family = &session.prepared.families[0];
     let wire = session.terms.wire.wire();
     let resumed = Resumed { inputs: session.inputs, family, terms: &session.terms, wire, recovered };
-    let Err(error) = remake::check(resumed) else { return Ok(()) };
+    let error = match remake::check(resumed) {
+        Ok(beyond) => return Ok(beyond),
+        Err(error) => error,
+    };
     let code = match error {
         RemakeError::Differs { .. } | RemakeError::Response { .. } => exit::LOCK_DRIFT,
         RemakeError::Arm(_) => exit::BUG,
@@ -138,13 +162,22 @@ fn remade(session: &Session<'_>, recovered: &Recovered) -> Result<(), Failure> {
     ))
 }
 
+/// What was billed more than it could be.
+struct Billed<'a> {
+    overruns: &'a [Overrun],
+    beyond: &'a [Beyond],
+}
+
+impl Billed<'_> {
+    /// The deviations that accept it, with the words for it.
+    fn accepted(&self) -> impl Iterator<Item = (Deviation, String)> {
+        let overruns = self.overruns.iter().map(|&one| (overrun::accepted(one), Refusal::Overrun(one).to_string()));
+        overruns.chain(self.beyond.iter().map(|one| (one.accepted(), one.to_string())))
+    }
+}
+
 /// Records what is done otherwise from here on: another build, overruns and missing episodes that are accepted.
-fn accept(
-    session: &mut Session<'_>,
-    args: &ResumeArgs,
-    journal: &Journal,
-    recovered: &Recovered,
-) -> Result<(), Failure> {
+fn accept(session: &mut Session<'_>, args: &ResumeArgs, journal: &Journal, billed: &Billed<'_>) -> Result<(), Failure> {
     let deviations = &mut session.manifest.deviations;
     let mut note = |deviation: Deviation| {
         if !deviations.contains(&deviation) {
@@ -161,21 +194,18 @@ fn accept(
         note(Deviation { what: "the run went on with another build".to_owned(), why });
     }
     if args.accept_missing {
-        let why = "what asking again brings no outcome for is recorded as missing, however much it is; no outcome had been seen";
+        let why = "what asking again brings no outcome for is recorded as missing, however much it is";
         note(Deviation { what: "missing episodes were accepted".to_owned(), why: why.to_owned() });
     }
-    for &overrun in &recovered.overruns {
-        if args.accept_overrun {
-            note(overrun::accepted(overrun));
-        }
+    if args.accept_overrun {
+        billed.accepted().for_each(|(deviation, _)| note(deviation));
     }
-    let open = recovered.overruns.iter().find(|&&overrun| !deviations.contains(&overrun::accepted(overrun)));
-    if let Some(&overrun) = open {
+    if let Some((_, what)) = billed.accepted().find(|(deviation, _)| !deviations.contains(deviation)) {
         return Err(Failure::new(
             exit::PROVIDER,
             anyhow::anyhow!(
-                "{}; then go on with `bench resume {} --accept-overrun`, a recorded deviation",
-                Refusal::Overrun(overrun),
+                "{what}; compare the provider's usage page, then go on with `bench resume {} --accept-overrun`, a recorded \
+                 deviation",
                 session.manifest.id
             ),
         ));

@@ -24,7 +24,7 @@ use crate::{
     meter::{Limits, Refusal},
     models::Model,
     run::{
-        live::{self, Report, Setup, Stop, folder, money::Money, terms::Terms},
+        live::{self, Report, Setup, Stop, folder, money::Money, seen, terms::Terms},
         prepare::Prepared,
     },
 };
@@ -96,7 +96,7 @@ impl Session<'_> {
             inputs,
             prepared,
             terms,
-            manifest,
+            mut manifest,
             folder,
             money,
             model,
@@ -140,6 +140,8 @@ impl Session<'_> {
             return Ok(Outcome::Stopped(stopped(&stop, &manifest, &folder)));
         }
         told(&report, output);
+        // Another run may have shown results while this one went on.
+        seen::note(&mut manifest, &terms, &ledger.read().map_err(refused_by)?);
         // Before anything is scored: a close that is cut short may have shown its results.
         see(&ledger, &undertaking, &manifest, &terms)?;
         let (id, pilot) = (manifest.id.clone(), manifest.is_pilot());
@@ -192,7 +194,7 @@ fn told(report: &Report, output: &Output) {
 fn stopped(stop: &Stop, manifest: &Manifest, folder: &Path) -> u8 {
     let more = match stop {
         Stop::Meter(Refusal::Budget { .. }) | Stop::Wasted { .. } => " --budget-usd N",
-        Stop::Meter(Refusal::Overrun(_)) | Stop::Overrun(_) | Stop::Bound { .. } => " --accept-overrun",
+        Stop::Meter(Refusal::Overrun(_)) | Stop::Overrun(_) | Stop::Bound(_) => " --accept-overrun",
         _ => "",
     };
     Output::warn(&format!("stopped: {stop}"));
@@ -206,7 +208,7 @@ fn stopped(stop: &Stop, manifest: &Manifest, folder: &Path) -> u8 {
         Stop::Meter(_) | Stop::Wasted { .. } => exit::NO_VERDICT,
         Stop::Provider { .. }
         | Stop::Surprise(_)
-        | Stop::Bound { .. }
+        | Stop::Bound(_)
         | Stop::Overrun(_)
         | Stop::Breaker { .. }
         | Stop::Missing { .. } => exit::PROVIDER,
@@ -293,7 +295,16 @@ mod tests {
             }
             let chain = ledger.read().unwrap();
             assert_eq!(chain.entries().len(), 1 + seen, "{kind} {confirmatory} {looks_at:?}");
-            assert_eq!(chain.seen(&lock, None).is_some(), seen == 1);
+            assert_eq!(chain.seen(&lock, None, "").is_some(), seen == 1);
+            let mut other = Manifest { id: "r11111111".to_owned(), lock: Some(lock.clone()), ..manifest.clone() };
+            let noted = [(); 2].map(|()| seen::note(&mut other, &terms, &chain));
+            assert_eq!(
+                (noted, other.deviations.len()),
+                ([seen == 1, false], seen),
+                "noted once, where there was a look"
+            );
+            let mut own = Manifest { lock: Some(lock.clone()), ..manifest };
+            assert!(!seen::note(&mut own, &terms, &chain));
         }
     }
 }

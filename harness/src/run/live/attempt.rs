@@ -6,10 +6,10 @@ use bench_results::record::{DrawId, Settled};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::{Shared, Stop, events::Event, money::bound, past::PastTurn};
+use super::{Shared, Stop, events::Event, money::bound, overrun::Beyond, past::PastTurn};
 use crate::{
     journal::{Asked, JournalError},
-    meter::{self, Booking, Refusal, Settlement},
+    meter::{Booking, Refusal, Settlement},
     models::{
         Answered, Attempt, Billing, Outcome, identity,
         retry::{Next, Tries},
@@ -203,15 +203,8 @@ impl Shared {
         }
         let mut booking = Booking::Kept;
         if let Some(usage) = &reply.usage {
-            let tokens = meter::tokens(usage);
-            if !bound.holds(&tokens) {
-                stop.get_or_insert(Stop::Bound {
-                    n: settled.n,
-                    input: tokens.prompt(),
-                    output: tokens.output,
-                    most_input: bound.input,
-                    most_output: bound.output,
-                });
+            if let Some(beyond) = Beyond::of(settled.n, usage, bound) {
+                stop.get_or_insert(Stop::Bound(beyond));
             }
             // A sum beyond counting is no usage; the bound has stopped the run already.
             if let Ok(billed) = self.money.settle(usage) {

@@ -16,19 +16,21 @@ pub mod overrun;
 mod past;
 pub mod remake;
 pub mod schedule;
+pub mod seen;
 mod stop;
 pub mod terms;
 mod warm;
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
+    fs,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use bench_protocol::digest::Digest;
-use bench_results::record::{Durability, SURFACES, whole::write_whole};
+use bench_results::record::{Durability, surface_path, whole::write_whole};
 use tokio::{
     sync::{Notify, mpsc},
     task::JoinSet,
@@ -132,14 +134,14 @@ impl Shared {
         let _ = self.events.send(event);
     }
 
-    /// Keeps a surface's bytes once. They can be re-made from the arm, so that no sync is waited for.
+    /// Keeps a surface's bytes once. No sync is waited for: the close makes anew what a power cut takes of them.
     fn keep_surface(&self, surface: &Surface) {
         let digest = surface.digest();
         if !self.surfaces.lock().unwrap_or_else(PoisonError::into_inner).insert(digest.clone()) {
             return;
         }
-        let path = self.folder.join(SURFACES).join(format!("{}.json", digest.hex()));
-        if !path.exists()
+        let path = surface_path(&self.folder, digest);
+        if !fs::read(&path).is_ok_and(|bytes| Digest::of(&bytes) == *digest)
             && let Err(error) = write_whole(&path, &surface.bytes(), Durability::None)
         {
             self.brake.pull(Stop::Fault(error.to_string()));

@@ -4,10 +4,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use bench_results::record::{AttemptLine, DrawId, Opened, Settled};
+use bench_results::record::{AttemptLine, DrawId, Opened, Settled, Usage};
 use bench_tasks::task::TaskId;
 
-use super::terms::Terms;
+use super::{money::bound, overrun::Beyond, terms::Terms};
 use crate::{
     arms::ArmError,
     inputs::Inputs,
@@ -58,12 +58,13 @@ pub struct Resumed<'a> {
     pub recovered: &'a Recovered,
 }
 
-/// Makes all requests on record again, those of finished episodes too; how many draws there are. The log is read in its own
+/// Makes all requests on record again, those of finished episodes too; which attempts were billed more tokens than their
+/// requests can hold. The log is read in its own
 /// order and an episode is re-made once its last reply was read, so that only those under way are held.
 ///
 /// # Errors
 /// The first one, in the order of the log, that is not what was asked.
-pub fn check(run: Resumed<'_>) -> Result<u64, RemakeError> {
+pub fn check(run: Resumed<'_>) -> Result<Vec<Beyond>, RemakeError> {
     let mut check = Check {
         run,
         tasks: (0..run.family.tasks.len())
@@ -71,7 +72,7 @@ pub fn check(run: Resumed<'_>) -> Result<u64, RemakeError> {
             .collect(),
         opened: BTreeMap::new(),
         under_way: BTreeMap::new(),
-        draws: 0,
+        beyond: Vec::new(),
         body: Vec::new(),
     };
     run.recovered.attempts(|line| match line {
@@ -84,13 +85,15 @@ pub fn check(run: Resumed<'_>) -> Result<u64, RemakeError> {
     while let Some((key, turns)) = check.under_way.pop_first() {
         check.remake(&key, &turns)?;
     }
-    Ok(check.draws)
+    Ok(check.beyond)
 }
 
 /// One turn of an episode on record.
 struct Turn {
     /// One of its tries; the journal's reader has seen that all ask for the same.
     opened: Opened,
+    /// Numbers of its tries that were billed by usage.
+    billed: Vec<(u64, Usage)>,
     reply: Option<Settled>,
 }
 
@@ -100,7 +103,7 @@ struct Check<'a> {
     /// Which draw an attempt without an outcome is for.
     opened: BTreeMap<u64, (EpisodeKey, u32)>,
     under_way: BTreeMap<EpisodeKey, BTreeMap<u32, Turn>>,
-    draws: u64,
+    beyond: Vec<Beyond>,
     body: Vec<u8>,
 }
 
@@ -109,15 +112,16 @@ impl Check<'_> {
         let DrawId { task, arm, turn } = &opened.draw;
         let key = EpisodeKey { task: task.clone(), arm: Arc::clone(arm) };
         self.opened.insert(opened.n, (key.clone(), *turn));
-        self.under_way.entry(key).or_default().entry(*turn).or_insert(Turn { opened, reply: None });
+        self.under_way.entry(key).or_default().entry(*turn).or_insert(Turn { opened, billed: Vec::new(), reply: None });
     }
 
     fn settled(&mut self, settled: Settled) -> Result<(), RemakeError> {
         let Some((key, turn)) = self.opened.remove(&settled.n) else { return Ok(()) };
+        let Some(known) = self.under_way.get_mut(&key).and_then(|turns| turns.get_mut(&turn)) else { return Ok(()) };
+        known.billed.extend(settled.usage.map(|usage| (settled.n, usage)));
         if !is_reply(&settled) {
             return Ok(());
         }
-        let Some(known) = self.under_way.get_mut(&key).and_then(|turns| turns.get_mut(&turn)) else { return Ok(()) };
         known.reply = Some(settled);
         if self.run.recovered.episodes.ends_with(&known.opened.draw)
             && let Some(turns) = self.under_way.remove(&key)
@@ -136,8 +140,7 @@ impl Check<'_> {
         let system = family.system(protocol);
         let mut episode = task.episode(arm.as_ref(), &inputs.catalogs, &protocol.episode)?;
         while !episode.ended() {
-            let Some(Turn { opened, reply }) = turns.get(&episode.turn()) else { break };
-            self.draws += 1;
+            let Some(Turn { opened, billed, reply }) = turns.get(&episode.turn()) else { break };
             let draw = || Box::new(opened.draw.clone());
             let surface = Arc::clone(episode.surface());
             let request = Request { settings: &terms.settings, system, surface: &surface, entries: episode.entries() };
@@ -148,6 +151,8 @@ impl Check<'_> {
             if wire.request_digest(&request, &self.body).as_ref() != Ok(&opened.request) {
                 return Err(RemakeError::Differs { what: "request", draw: draw() });
             }
+            let most = bound(&request, &self.body);
+            self.beyond.extend(billed.iter().filter_map(|(n, usage)| Beyond::of(*n, usage, most)));
             let Some(response) = reply.as_ref().and_then(|settled| settled.response.as_ref()) else { break };
             let reply = wire.decode(response.get().as_bytes());
             episode.accept(reply.map_err(|why| RemakeError::Response { draw: draw(), why })?);

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
+use super::overrun::Beyond;
 use crate::{
     journal::JournalError,
     meter::{Overrun, Refusal},
@@ -39,22 +40,8 @@ pub enum Stop {
     #[error(transparent)]
     Surprise(#[from] Surprise),
     /// More tokens were billed than the request can hold.
-    #[error(
-        "attempt {n} was billed {input} input and {output} output tokens, more than its request can hold ({most_input} and \
-         {most_output}); compare the provider's usage page before going on"
-    )]
-    Bound {
-        /// The attempt.
-        n: u64,
-        /// Input tokens of all classes.
-        input: u128,
-        /// Output tokens.
-        output: u64,
-        /// The bound on input.
-        most_input: u64,
-        /// The bound on output.
-        most_output: u64,
-    },
+    #[error("{0}; compare the provider's usage page before going on")]
+    Bound(Beyond),
     /// An attempt cost more than its reservation.
     #[error("{}", Refusal::Overrun(*.0))]
     Overrun(Overrun),
