@@ -5,17 +5,16 @@
 //! what came out is taken in the order of the schedule, so that nothing depends on who was quicker. What is held of
 //! the logs does not grow with the run: see [`super::ahead`].
 
-use std::{collections::BTreeSet, num::NonZeroUsize, sync::Arc, thread::available_parallelism};
+use std::{ops::ControlFlow, sync::Arc};
 
-use bench_protocol::digest::Digest;
 use bench_results::record::{DrawId, End, EpisodeRecord, Lines, Opened, Record, Tail};
 
 use super::{
     ahead::{Ahead, Found, HELD_AT_MOST, Place, hash},
-    in_order::in_order,
+    in_order::{BATCH, BATCH_BYTES, all_cores, batches},
     log::{Line, Log, Pair, Sums},
-    remake::{Job, Part, Remade, Remaker},
-    replay::{Differences, Missing, Replayed},
+    outcome::{Findings, Missing, Part, Replayed, Totals},
+    remake::{Job, Remade, Remaker},
 };
 use crate::{
     conclude::Judge,
@@ -32,12 +31,6 @@ use crate::{
         },
     },
 };
-
-/// Episodes that are handed over at a time.
-const BATCH: usize = 32;
-
-/// Bytes of the log that are handed over at a time, but for the last episode.
-const BATCH_BYTES: usize = 1 << 20;
 
 /// At which point of its life a record is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,13 +78,9 @@ fn replay_within(
         judge,
         sink,
         put_back: PutBack::default(),
-        seen: BTreeSet::new(),
+        findings: Findings::new(live.reader),
         replayed: 0,
         missing: Missing::default(),
-        schedule: Differences::default(),
-        surfaces: Differences::default(),
-        scores: Differences::default(),
-        books: Differences::default(),
     };
     let mut reading = Reading::new(live, held)?;
     let mut read = replay.in_schedule(&mut reading);
@@ -103,7 +92,7 @@ fn replay_within(
         Ok(()) => replay.left(&mut reading)?,
         Err(Broken::Attempts(why)) => return Err(why),
         Err(Broken::Episodes(why)) => {
-            replay.schedule.add(|| why);
+            replay.findings.add(Part::Schedule, || why);
             reading.attempts.rest()?;
         }
     }
@@ -251,13 +240,9 @@ struct Replay<'a, 'j> {
     judge: &'a mut Judge<'j>,
     sink: &'a mut dyn FnMut(EpisodeRecord),
     put_back: PutBack,
-    seen: BTreeSet<Digest>,
+    findings: Findings<'a>,
     replayed: u64,
     missing: Missing,
-    schedule: Differences,
-    surfaces: Differences,
-    scores: Differences,
-    books: Differences,
 }
 
 impl Replay<'_, '_> {
@@ -278,23 +263,13 @@ impl Replay<'_, '_> {
 
     /// Makes batches, re-runs them and takes in what came out, each on threads of its own.
     fn side_by_side(&mut self, mut make: impl FnMut() -> Option<Batch> + Send) -> Result<(), Broken> {
-        let (threads, remaker) = (available_parallelism().unwrap_or(NonZeroUsize::MIN), self.remaker);
-        let work = |batch: Batch| {
-            let mut body = Vec::new();
-            batch.map(|jobs| jobs.into_iter().map(|job| remaker.remake(job, &mut body)).collect::<Vec<_>>())
+        let (remaker, mut read) = (self.remaker, Ok(()));
+        let make = || make()?.map_err(|broken| read = Err(broken)).ok();
+        let take = |remade| {
+            self.take(remade);
+            ControlFlow::Continue(())
         };
-        let mut broken = false;
-        let make = || {
-            let batch = if broken { None } else { make() };
-            broken = matches!(batch, Some(Err(_)));
-            batch
-        };
-        let mut read = Ok(());
-        in_order(threads, make, work, |batch| match batch {
-            Ok(remade) if read.is_ok() => remade.into_iter().for_each(|one| self.take(one)),
-            Ok(_) => {}
-            Err(broken) => read = Err(broken),
-        });
+        batches(all_cores(), make, |job, body| remaker.remake(job, body), take);
         read
     }
 
@@ -302,9 +277,9 @@ impl Replay<'_, '_> {
         match remade {
             Remade::Whole { made, found, surfaces, missing } => {
                 for (part, what) in found {
-                    self.part(part).add(|| what);
+                    self.findings.add(part, || what);
                 }
-                surfaces.into_iter().for_each(|digest| self.keep_surface(digest));
+                surfaces.into_iter().for_each(|digest| self.findings.shows(digest));
                 match missing {
                     Some(Ok(why)) => *self.missing.explained.entry(why).or_default() += 1,
                     Some(Err(name)) => {
@@ -315,12 +290,12 @@ impl Replay<'_, '_> {
                 match made {
                     Ok(made) => {
                         if let Err(error) = self.judge.push(&made) {
-                            self.scores.add(|| error.to_string());
+                            self.findings.add(Part::Scores, || error.to_string());
                         }
                         self.replayed += 1;
                         (self.sink)(*made);
                     }
-                    Err(why) => self.schedule.add(|| why),
+                    Err(why) => self.findings.add(Part::Schedule, || why),
                 }
             }
             Remade::Short(job) => {
@@ -332,30 +307,11 @@ impl Replay<'_, '_> {
         }
     }
 
-    fn part(&mut self, part: Part) -> &mut Differences {
-        match part {
-            Part::Schedule => &mut self.schedule,
-            Part::Surfaces => &mut self.surfaces,
-            Part::Scores => &mut self.scores,
-            Part::Books => &mut self.books,
-        }
-    }
-
-    fn keep_surface(&mut self, digest: Digest) {
-        if self.seen.contains(&digest) {
-            return;
-        }
-        if let Err(error) = self.live.reader.surface(&digest) {
-            self.surfaces.add(|| error.to_string());
-        }
-        self.seen.insert(digest);
-    }
-
     /// What the logs hold beyond what the schedule asks for.
     fn left(&mut self, reading: &mut Reading<'_>) -> Result<(), String> {
         if let (count, Some(one)) = reading.attempts.left()? {
             let Opened { n, draw: DrawId { task, arm, turn }, .. } = one.opened;
-            self.schedule.add(|| match count {
+            self.findings.add(Part::Schedule, || match count {
                 1 => format!("attempt {n}, of task {task} under {arm}, turn {turn}, is one that no episode needs"),
                 _ => format!(
                     "{count} attempts are of no episode's need, among them attempt {n}, of task {task} under {arm}, turn {turn}"
@@ -363,7 +319,7 @@ impl Replay<'_, '_> {
             });
         }
         if let (count, Some(Line { record, .. })) = reading.episodes.left()? {
-            self.schedule.add(|| {
+            self.findings.add(Part::Schedule, || {
                 let name = format!("the episode of task {} under {}", record.task, record.arm);
                 match count {
                     1 => format!("{name} is on record and was not planned, or not twice"),
@@ -377,19 +333,11 @@ impl Replay<'_, '_> {
     }
 
     fn finish(mut self, sums: &Sums) -> Replayed {
-        match self.live.reader.surfaces() {
-            Ok(kept) => {
-                let known: BTreeSet<&str> = self.seen.iter().map(Digest::as_str).collect();
-                for stray in kept.iter().filter(|name| !known.contains(name.as_str())) {
-                    self.surfaces.add(|| format!("surface {stray} is kept, but no attempt shows it"));
-                }
-            }
-            Err(error) => self.surfaces.add(|| error.to_string()),
-        }
         let manifest = self.live.reader.manifest();
         for &overrun in &sums.overruns {
             if !manifest.deviations.contains(&accepted(overrun)) {
-                self.books.add(|| format!("{}; the manifest does not accept it", Refusal::Overrun(overrun)));
+                self.findings
+                    .add(Part::Books, || format!("{}; the manifest does not accept it", Refusal::Overrun(overrun)));
             }
         }
         let budget = manifest.budget;
@@ -397,30 +345,26 @@ impl Replay<'_, '_> {
         match budget {
             Some(budget) if books.spent <= budget => {}
             Some(budget) => {
-                self.books.add(|| format!("{} pico-dollars were spent, the budget is {budget}", books.spent));
+                self.findings
+                    .add(Part::Books, || format!("{} pico-dollars were spent, the budget is {budget}", books.spent));
             }
-            None => self.books.add(|| "the manifest states no budget".to_owned()),
+            None => self.findings.add(Part::Books, || "the manifest states no budget".to_owned()),
         }
-        let (episodes, surfaces) = (self.replayed, self.seen.len());
-        Replayed {
-            schedule: self.schedule.outcome(|| format!("{episodes} episodes, each once, as planned")),
-            surfaces: self
-                .surfaces
-                .outcome(|| format!("{} requests rebuilt, {surfaces} surfaces re-made from their arms", books.attempts)),
-            episodes: self.scores.outcome(|| format!("{episodes} episodes re-run from their responses and re-scored")),
-            books: self.books.outcome(|| {
-                format!(
-                    "{} attempts numbered without a gap; {} pico-dollars spent: {} by usage, {} kept for unknown outcomes",
-                    books.attempts,
-                    books.spent,
-                    books.settled,
-                    books.kept + books.suspect
-                )
-            }),
+        let totals = Totals {
+            episodes: self.replayed,
             attempts: books.attempts,
             models: sums.models.clone(),
             missing: self.missing,
-        }
+            in_schedule: "each once, as planned",
+        };
+        self.findings.outcome(totals, || {
+            format!(
+                "; {} pico-dollars spent: {} by usage, {} kept for unknown outcomes",
+                books.spent,
+                books.settled,
+                books.kept + books.suspect
+            )
+        })
     }
 }
 
