@@ -315,7 +315,7 @@ fn an_episode_that_asks_for_nothing_takes_nothing_from_the_log() {
 #[test]
 fn attempts_of_an_episode_that_asks_for_nothing_are_found_by_the_next_one_that_asks() {
     let mut ran = Ran::with(faulted);
-    // The last of several in a row may be the one: what it holds up is the next that has attempts.
+    // Where several such episodes follow one another, it is of the first.
     let silent = (BATCH..).find(|&episode| ran.episodes[episode]["turns"] == 0).unwrap();
     let asks = (silent..).find(|&episode| ran.episodes[episode]["turns"] != 0).unwrap();
     let place = places(&ran, asks)[0];
