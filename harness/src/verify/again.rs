@@ -6,7 +6,7 @@ use bench_results::{
     record::{EpisodeRecord, Manifest, Record},
 };
 
-use super::{Live, Stage, replay, replay_live};
+use super::{Live, Stage, offline, replay_live};
 use crate::{
     conclude::{Facts, Judge},
     inputs::Inputs,
@@ -37,7 +37,7 @@ pub fn rescore(reader: &Record, rules: &Inputs, manifest: &Manifest) -> anyhow::
     let (certificate, changed) = match folder::terms(reader.folder())? {
         None => {
             let mut judge = Judge::new(&judged, &prepared)?;
-            let replayed = replay::replay(reader, &own, &prepared, &mut judge);
+            let replayed = offline::replay(reader, &own, &prepared, &mut judge);
             replayed.schedule.map_err(anyhow::Error::msg).context("its schedule")?;
             let facts = Facts { attempts: replayed.attempts, ..Facts::default() };
             (judge.conclude(manifest, &facts)?.certificate, replayed.episodes)

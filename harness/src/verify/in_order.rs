@@ -4,15 +4,52 @@ use std::{
     any::Any,
     collections::BTreeMap,
     num::NonZeroUsize,
+    ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::{Mutex, PoisonError, mpsc},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
 };
+
+/// Episodes that are handed over at a time.
+pub(super) const BATCH: usize = 32;
+
+/// Bytes of the logs that are handed over at a time, but for the last episode.
+pub(super) const BATCH_BYTES: usize = 1 << 20;
+
+/// As many threads as there are cores.
+pub(super) fn all_cores() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+/// As [`in_order`], of items that are made in batches: what came out is handed to `take` one by one. Once that breaks no
+/// more are made, and what is under way is dropped. The work is lent a buffer.
+pub(super) fn batches<T: Send, R: Send>(
+    threads: NonZeroUsize,
+    mut make: impl FnMut() -> Option<Vec<T>> + Send,
+    work: impl Fn(T, &mut Vec<u8>) -> R + Sync,
+    mut take: impl FnMut(R) -> ControlFlow<()>,
+) {
+    let enough = AtomicBool::new(false);
+    let make = || if enough.load(Ordering::Relaxed) { None } else { make() };
+    let work = |batch: Vec<T>| {
+        let mut buffer = Vec::new();
+        batch.into_iter().map(|item| work(item, &mut buffer)).collect::<Vec<_>>()
+    };
+    in_order(threads, make, work, |batch| {
+        if !enough.load(Ordering::Relaxed) && batch.into_iter().try_for_each(&mut take).is_break() {
+            enough.store(true, Ordering::Relaxed);
+        }
+    });
+}
 
 /// Makes items on a thread of its own until there are none, works on them on `threads` others, and hands what came out to
 /// `take` on this one, in the order in which the items were made. At most twice as many items as threads, and two, are
 /// under way at any moment.
-pub(super) fn in_order<T: Send, R: Send>(
+fn in_order<T: Send, R: Send>(
     threads: NonZeroUsize,
     mut make: impl FnMut() -> Option<T> + Send,
     work: impl Fn(T) -> R + Sync,
@@ -111,6 +148,22 @@ mod tests {
         );
         assert!(most <= 2 * THREADS.get() + 3, "{most}");
         assert_eq!(taken.into_inner(), 60);
+    }
+
+    #[test]
+    fn what_comes_of_batches_is_taken_one_by_one_until_there_is_enough() {
+        let (mut made, mut all) = (0_u64, Vec::new());
+        let make = || {
+            made += 1;
+            Some(vec![10 * made, 10 * made + 1])
+        };
+        let take = |result| {
+            all.push(result);
+            if result == 51 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        batches(THREADS, make, |item, _| item, take);
+        assert_eq!(all, [10, 11, 20, 21, 30, 31, 40, 41, 50, 51]);
+        assert!(made <= 5 + 2 * THREADS.get() as u64 + 2, "{made} batches were made");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! what came out is taken in the order of the schedule, so that nothing depends on who was quicker. What is held of
 //! the logs does not grow with the run: see [`super::ahead`].
 
-use std::{collections::BTreeSet, num::NonZeroUsize, sync::Arc, thread::available_parallelism};
+use std::{ops::ControlFlow, sync::Arc};
 
 use bench_protocol::digest::Digest;
 use bench_results::record::{
@@ -14,10 +14,10 @@ use bench_results::record::{
 
 use super::{
     ahead::{Ahead, Found, HELD_AT_MOST, Place, hash},
-    in_order::in_order,
+    in_order::{BATCH, BATCH_BYTES, all_cores, batches},
     log::{Line, Log, Pair, Sums},
-    remake::{Job, Part, Remade, Remaker, Shown},
-    replay::{Differences, Missing, Replayed},
+    outcome::{Findings, Missing, Part, Replayed, Totals},
+    remake::{Job, Remade, Remaker, Shown},
 };
 use crate::{
     conclude::Judge,
@@ -33,13 +33,8 @@ use crate::{
             terms::Terms,
         },
     },
+    surface::Surface,
 };
-
-/// Episodes that are handed over at a time.
-const BATCH: usize = 32;
-
-/// Bytes of the log that are handed over at a time, but for the last episode.
-const BATCH_BYTES: usize = 1 << 20;
 
 /// At which point of its life a record is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,13 +82,9 @@ fn replay_within(
         judge,
         sink,
         put_back: PutBack::default(),
-        seen: BTreeSet::new(),
+        findings: Findings::new(live.reader),
         replayed: 0,
         missing: Missing::default(),
-        schedule: Differences::default(),
-        surfaces: Differences::default(),
-        scores: Differences::default(),
-        books: Differences::default(),
     };
     let mut reading = Reading::new(live, held)?;
     let mut read = replay.in_schedule(&mut reading);
@@ -105,7 +96,7 @@ fn replay_within(
         Ok(()) => replay.left(&mut reading)?,
         Err(Broken::Attempts(why)) => return Err(why),
         Err(Broken::Episodes(why)) => {
-            replay.schedule.add(|| why);
+            replay.findings.add(Part::Schedule, || why);
             reading.attempts.rest()?;
         }
     }
@@ -253,13 +244,9 @@ struct Replay<'a, 'j> {
     judge: &'a mut Judge<'j>,
     sink: &'a mut dyn FnMut(EpisodeRecord),
     put_back: PutBack,
-    seen: BTreeSet<Digest>,
+    findings: Findings<'a>,
     replayed: u64,
     missing: Missing,
-    schedule: Differences,
-    surfaces: Differences,
-    scores: Differences,
-    books: Differences,
 }
 
 impl Replay<'_, '_> {
@@ -280,23 +267,13 @@ impl Replay<'_, '_> {
 
     /// Makes batches, re-runs them and takes in what came out, each on threads of its own.
     fn side_by_side(&mut self, mut make: impl FnMut() -> Option<Batch> + Send) -> Result<(), Broken> {
-        let (threads, remaker) = (available_parallelism().unwrap_or(NonZeroUsize::MIN), self.remaker);
-        let work = |batch: Batch| {
-            let mut body = Vec::new();
-            batch.map(|jobs| jobs.into_iter().map(|job| remaker.remake(job, &mut body)).collect::<Vec<_>>())
+        let (remaker, mut read) = (self.remaker, Ok(()));
+        let make = || make()?.map_err(|broken| read = Err(broken)).ok();
+        let take = |remade| {
+            self.take(remade);
+            ControlFlow::Continue(())
         };
-        let mut broken = false;
-        let make = || {
-            let batch = if broken { None } else { make() };
-            broken = matches!(batch, Some(Err(_)));
-            batch
-        };
-        let mut read = Ok(());
-        in_order(threads, make, work, |batch| match batch {
-            Ok(remade) if read.is_ok() => remade.into_iter().for_each(|one| self.take(one)),
-            Ok(_) => {}
-            Err(broken) => read = Err(broken),
-        });
+        batches(all_cores(), make, |job, body| remaker.remake(job, body), take);
         read
     }
 
@@ -304,9 +281,15 @@ impl Replay<'_, '_> {
         match remade {
             Remade::Whole { made, found, surfaces, missing } => {
                 for (part, what) in found {
-                    self.part(part).add(|| what);
+                    self.findings.add(part, || what);
                 }
-                surfaces.into_iter().for_each(|shown| self.keep_surface(shown));
+                for Shown { digest, made } in surfaces {
+                    let closing = self.live.stage == Stage::Closing;
+                    if let Some(made) = made.filter(|_| closing && self.findings.is_new(&digest)) {
+                        self.restore(&digest, &made);
+                    }
+                    self.findings.shows(digest);
+                }
                 match missing {
                     Some(Ok(why)) => *self.missing.explained.entry(why).or_default() += 1,
                     Some(Err(name)) => {
@@ -317,12 +300,12 @@ impl Replay<'_, '_> {
                 match made {
                     Ok(made) => {
                         if let Err(error) = self.judge.push(&made) {
-                            self.scores.add(|| error.to_string());
+                            self.findings.add(Part::Scores, || error.to_string());
                         }
                         self.replayed += 1;
                         (self.sink)(*made);
                     }
-                    Err(why) => self.schedule.add(|| why),
+                    Err(why) => self.findings.add(Part::Schedule, || why),
                 }
             }
             Remade::Short(job) => {
@@ -334,38 +317,22 @@ impl Replay<'_, '_> {
         }
     }
 
-    fn part(&mut self, part: Part) -> &mut Differences {
-        match part {
-            Part::Schedule => &mut self.schedule,
-            Part::Surfaces => &mut self.surfaces,
-            Part::Scores => &mut self.scores,
-            Part::Books => &mut self.books,
-        }
-    }
-
     /// Surfaces are not synced while a run goes on: what a power cut took of them is written before it is closed.
-    fn keep_surface(&mut self, Shown { digest, made }: Shown) {
-        if self.seen.contains(&digest) {
-            return;
+    fn restore(&mut self, digest: &Digest, surface: &Surface) {
+        let reader = self.live.reader;
+        if reader.surface(digest).is_err()
+            && let Err(error) =
+                write_whole(&surface_path(reader.folder(), digest), &surface.bytes(), Durability::Synced)
+        {
+            self.findings.add(Part::Surfaces, || error.to_string());
         }
-        let Live { reader, stage, .. } = self.live;
-        let kept = reader.surface(&digest).map(drop).or_else(|error| match made {
-            Some(surface) if *stage == Stage::Closing => {
-                write_whole(&surface_path(reader.folder(), &digest), &surface.bytes(), Durability::Synced)
-            }
-            _ => Err(error),
-        });
-        if let Err(error) = kept {
-            self.surfaces.add(|| error.to_string());
-        }
-        self.seen.insert(digest);
     }
 
     /// What the logs hold beyond what the schedule asks for.
     fn left(&mut self, reading: &mut Reading<'_>) -> Result<(), String> {
         if let (count, Some(one)) = reading.attempts.left()? {
             let Opened { n, draw: DrawId { task, arm, turn }, .. } = one.opened;
-            self.schedule.add(|| match count {
+            self.findings.add(Part::Schedule, || match count {
                 1 => format!("attempt {n}, of task {task} under {arm}, turn {turn}, is one that no episode needs"),
                 _ => format!(
                     "{count} attempts are of no episode's need, among them attempt {n}, of task {task} under {arm}, turn {turn}"
@@ -373,7 +340,7 @@ impl Replay<'_, '_> {
             });
         }
         if let (count, Some(Line { record, .. })) = reading.episodes.left()? {
-            self.schedule.add(|| {
+            self.findings.add(Part::Schedule, || {
                 let name = format!("the episode of task {} under {}", record.task, record.arm);
                 match count {
                     1 => format!("{name} is on record and was not planned, or not twice"),
@@ -387,19 +354,11 @@ impl Replay<'_, '_> {
     }
 
     fn finish(mut self, sums: &Sums) -> Replayed {
-        match self.live.reader.surfaces() {
-            Ok(kept) => {
-                let known: BTreeSet<&str> = self.seen.iter().map(Digest::as_str).collect();
-                for stray in kept.iter().filter(|name| !known.contains(name.as_str())) {
-                    self.surfaces.add(|| format!("surface {stray} is kept, but no attempt shows it"));
-                }
-            }
-            Err(error) => self.surfaces.add(|| error.to_string()),
-        }
         let manifest = self.live.reader.manifest();
         for &overrun in &sums.overruns {
             if !manifest.deviations.contains(&accepted(overrun)) {
-                self.books.add(|| format!("{}; the manifest does not accept it", Refusal::Overrun(overrun)));
+                self.findings
+                    .add(Part::Books, || format!("{}; the manifest does not accept it", Refusal::Overrun(overrun)));
             }
         }
         let budget = manifest.budget;
@@ -407,30 +366,26 @@ impl Replay<'_, '_> {
         match budget {
             Some(budget) if books.spent <= budget => {}
             Some(budget) => {
-                self.books.add(|| format!("{} pico-dollars were spent, the budget is {budget}", books.spent));
+                self.findings
+                    .add(Part::Books, || format!("{} pico-dollars were spent, the budget is {budget}", books.spent));
             }
-            None => self.books.add(|| "the manifest states no budget".to_owned()),
+            None => self.findings.add(Part::Books, || "the manifest states no budget".to_owned()),
         }
-        let (episodes, surfaces) = (self.replayed, self.seen.len());
-        Replayed {
-            schedule: self.schedule.outcome(|| format!("{episodes} episodes, each once, as planned")),
-            surfaces: self
-                .surfaces
-                .outcome(|| format!("{} requests rebuilt, {surfaces} surfaces re-made from their arms", books.attempts)),
-            episodes: self.scores.outcome(|| format!("{episodes} episodes re-run from their responses and re-scored")),
-            books: self.books.outcome(|| {
-                format!(
-                    "{} attempts numbered without a gap; {} pico-dollars spent: {} by usage, {} kept for unknown outcomes",
-                    books.attempts,
-                    books.spent,
-                    books.settled,
-                    books.kept + books.suspect
-                )
-            }),
+        let totals = Totals {
+            episodes: self.replayed,
             attempts: books.attempts,
             models: sums.models.clone(),
             missing: self.missing,
-        }
+            in_schedule: "each once, as planned",
+        };
+        self.findings.outcome(totals, || {
+            format!(
+                "; {} pico-dollars spent: {} by usage, {} kept for unknown outcomes",
+                books.spent,
+                books.settled,
+                books.kept + books.suspect
+            )
+        })
     }
 }
 

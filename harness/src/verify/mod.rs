@@ -11,9 +11,11 @@ mod kind;
 mod ledger;
 mod live;
 mod log;
+mod offline;
+mod outcome;
 mod provenance;
 mod remake;
-mod replay;
+mod rerun;
 mod shown;
 mod signature;
 mod stated;
@@ -37,7 +39,10 @@ pub(crate) use live::{Live, Stage, replay as replay_live};
 pub(crate) use log::Log;
 pub use shown::{Shown, shown};
 
-use self::ledger::{Entered, Published};
+use self::{
+    ledger::{Entered, Published},
+    outcome::{Missing, Replayed},
+};
 
 use crate::{
     bundle::{self, BundleError, layout},
@@ -161,7 +166,7 @@ fn verify_plumbing(report: &mut Report, reader: &Record, inputs: &Inputs, prepar
         Ok(judge) => judge,
         Err(error) => return report.add("tasks", exit::VERIFY_TASKS, Err(told(&error))),
     };
-    let replayed = replay::replay(reader, inputs, prepared, &mut judge);
+    let replayed = offline::replay(reader, inputs, prepared, &mut judge);
     let (facts, manifest) = (Facts { attempts: replayed.attempts, ..Facts::default() }, reader.manifest());
     let missing = replayed_checks(report, manifest, replayed);
     concluded(report, reader, inputs, &judge, (&facts, &missing));
@@ -200,7 +205,7 @@ fn verify_live(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: 
 }
 
 /// The checks of a replay; hands back what it says of episodes without an outcome.
-fn replayed_checks(report: &mut Report, manifest: &Manifest, replayed: replay::Replayed) -> replay::Missing {
+fn replayed_checks(report: &mut Report, manifest: &Manifest, replayed: Replayed) -> Missing {
     // Of a record that leads nowhere only a part has answered.
     let models = replayed.schedule.is_ok().then(|| models(manifest, &replayed.models));
     report.add("schedule", exit::VERIFY_SCHEDULE, replayed.schedule);
@@ -235,7 +240,7 @@ fn concluded(
     reader: &Record,
     inputs: &Inputs,
     judge: &Judge<'_>,
-    (facts, missing): (&Facts, &replay::Missing),
+    (facts, missing): (&Facts, &Missing),
 ) {
     let (found, computed) = certificate::recompute(reader, judge, facts);
     if let Some(computed) = &computed {

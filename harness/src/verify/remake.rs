@@ -8,7 +8,7 @@ use bench_results::record::{End, EpisodeRecord, Settled};
 use super::{
     live::{Live, Stage},
     log::{Attempt, Line},
-    replay::difference,
+    outcome::{Part, difference},
 };
 use crate::{
     journal::is_reply,
@@ -33,15 +33,6 @@ pub(super) struct Job {
     pub(super) attempts: Vec<Attempt>,
     /// Whether the log may hold more of it further on.
     pub(super) more: bool,
-}
-
-/// What a difference is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    Schedule,
-    Surfaces,
-    Scores,
-    Books,
 }
 
 /// What came of an episode.

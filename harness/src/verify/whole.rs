@@ -9,7 +9,7 @@ use bench_results::{
     table::{Planned, Showing},
 };
 
-use super::replay::Missing;
+use super::outcome::Missing;
 use crate::checks::{Found, Report};
 use crate::{
     bundle::layout,

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use bench_protocol::rng::{shuffle, stream};
+use bench_protocol::{
+    digest::Digest,
+    rng::{shuffle, stream},
+};
 use bench_results::record::{ATTEMPTS, AttemptLine, EPISODES, Settled};
 
 use super::*;
