@@ -22,6 +22,10 @@ pub struct Comparison {
     pub mock: String,
     /// Tasks that some tool serves.
     pub tasks: u64,
+    /// Servers that those tasks are of: the first tasks are not of all.
+    pub task_servers: u64,
+    /// Servers that the catalogs have.
+    pub servers: u64,
     /// Tasks that none serves.
     pub abstain_tasks: u64,
     /// Seed text.
@@ -42,6 +46,13 @@ pub struct Comparison {
     pub absent: Vec<Absent>,
     /// Arms that did not start: nothing was measured.
     pub not_started: Vec<Absent>,
+}
+
+impl ArmRow {
+    /// Whether it was given up: what it cost is of the few tasks that it got.
+    pub fn given_up(&self) -> bool {
+        self.external.as_ref().is_some_and(|external| external.given_up.is_some())
+    }
 }
 
 impl Comparison {
@@ -111,6 +122,9 @@ pub struct ArmRow {
     pub dollars_uncached: Dollars,
     /// Estimated dollars, the prefix read from a warm cache where it is long enough.
     pub dollars_warm: Dollars,
+    /// A compressor from outside through which the scripted model decided nothing at all: what it says of the model, it does
+    /// not say of the compressor, so it is neither tested nor ranked.
+    pub not_driven: bool,
     /// What is known of a compressor from outside.
     pub external: Option<ExternalRow>,
 }
@@ -217,10 +231,9 @@ pub struct Pair {
 /// The Pareto view of ranked arms, cheapest first. An arm that was given up cost nothing because it did nothing: it has no
 /// place here.
 pub(super) fn pareto(arms: &[ArmRow]) -> Vec<Point> {
-    let given_up = |row: &ArmRow| row.external.as_ref().is_some_and(|external| external.given_up.is_some());
     let mut points: Vec<Point> = arms
         .iter()
-        .filter(|row| row.ranked && !given_up(row))
+        .filter(|row| row.ranked && !row.given_up())
         .map(|row| Point {
             arm: row.arm.clone(),
             arguments_percent: row.arguments.percent(),

@@ -1,7 +1,7 @@
 //! Running a comparison and counting it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     num::NonZeroUsize,
     sync::{Arc, atomic::AtomicBool},
 };
@@ -113,6 +113,8 @@ pub fn compare(
         says: SCRIPTED,
         mock: spec.mock.name().to_owned(),
         tasks: analysis.tasks.scored,
+        task_servers: metas.iter().filter_map(|meta| meta.server.as_ref()).collect::<BTreeSet<_>>().len() as u64,
+        servers: registry.definitions().servers.len() as u64,
         abstain_tasks: analysis.tasks.abstain,
         seed: spec.seed.clone(),
         level: 1.0 - 2.0 * reporting.alpha.value(),
@@ -237,15 +239,17 @@ fn row(
     let tasks = total.tasks.max(1) as f64;
     let own_dollars =
         |purpose: &str, part| dollars(&format!("{}/{purpose}", arm.arm), &sums[0], &sums[place], part, how);
+    let faults = arm.effort.ends.get(&End::ArmFault).copied().unwrap_or_default();
+    let not_driven = external.is_some() && total.decided == 0 && faults < total.tasks;
     ArmRow {
         arm: arm.arm.to_string(),
-        ranked: info.ranks(Tasks::Single),
+        ranked: info.ranks(Tasks::Single) && !not_driven,
         gaps: info.gaps,
         objections: info.objections(Tasks::Single),
         selection: share(Endpoint::Selection),
         arguments: share(Endpoint::Arguments),
         against: against(arm, how.alpha),
-        test: test(arm, verdict),
+        test: test(arm, verdict).filter(|_| !not_driven),
         losses: losses(arm),
         tools: (total.started > 0).then(|| total.start_tools as f64 / total.started as f64),
         tokens_at_start: (total.started > 0).then(|| total.start_tokens as f64 / total.started as f64),
@@ -253,10 +257,11 @@ fn row(
         extra_trips: arm.effort.extra_trips as f64 / tasks,
         invalid_calls_per_thousand: 1000.0 * arm.effort.invalid_calls as f64 / tasks,
         rejected_calls_per_thousand: 1000.0 * arm.effort.rejected_calls as f64 / tasks,
-        arm_faults: arm.effort.ends.get(&End::ArmFault).copied().unwrap_or_default(),
+        arm_faults: faults,
         missing: arm.flow.missing,
         dollars_uncached: own_dollars("uncached", |sums| sums.uncached),
         dollars_warm: own_dollars("warm", |sums| sums.warm),
+        not_driven,
         external: external.map(|arm| ExternalRow {
             package: arm.entry().package.clone(),
             version: arm.entry().version.clone(),

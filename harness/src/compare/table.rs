@@ -58,8 +58,13 @@ const PARETO: &[(Head, &str)] =
 /// All of it.
 pub fn text(comparison: &Comparison) -> String {
     let mut out = format!(
-        "{} tasks and {} that no tool serves; model `{}`.\n{}.\n",
-        comparison.tasks, comparison.abstain_tasks, comparison.mock, comparison.says
+        "{} tasks over {} of {} servers and {} that no tool serves; model `{}`.\n{}.\n",
+        comparison.tasks,
+        comparison.task_servers,
+        comparison.servers,
+        comparison.abstain_tasks,
+        comparison.mock,
+        comparison.says
     );
     // Writing to a string cannot fail, here and below.
     if let Some(model) = &comparison.embedder {
@@ -73,8 +78,9 @@ pub fn text(comparison: &Comparison) -> String {
     let _ = writeln!(
         out,
         "loss/gain (-/+): of {} pairs, those that only raw and those that only the arm had right;\n\
-         p Holm: of the test against raw, corrected for all that are tested; faults (flt): episodes\n\
-         that the arm itself ended; shown: measured and not tested, why stands under Found.\n",
+         p Holm: of a loss of the margin or more against raw, corrected for all that are tested;\n\
+         faults (flt): episodes that the arm itself ended; shown, not driven: measured and not\n\
+         tested, why stands under Found.\n",
         comparison.tasks
     );
     out.push_str(&fitted(COST, rows(cost)));
@@ -142,6 +148,7 @@ fn accuracy(row: &ArmRow) -> Vec<String> {
     cells.push(row.arm_faults.to_string());
     let verdict = match (&row.test, &row.against) {
         (Some(test), _) => status_word(test.status, Weight::Scripted),
+        (None, Some(_)) if row.not_driven => "not driven".to_owned(),
         (None, Some(_)) => "shown".to_owned(),
         (None, None) => "reference".to_owned(),
     };
@@ -150,6 +157,9 @@ fn accuracy(row: &ArmRow) -> Vec<String> {
 }
 
 fn cost(row: &ArmRow) -> Vec<String> {
+    if row.given_up() {
+        return [vec![row.arm.clone()], vec![dash(); COST.len() - 1]].concat();
+    }
     let dollars = &row.dollars_uncached;
     let ratio = match dollars.ratio.interval {
         Some(interval) if row.against.is_some() => {
@@ -198,7 +208,7 @@ fn pairs(comparison: &Comparison, out: &mut String) {
     for pair in apart.iter().take(PAIRS) {
         let _ = writeln!(
             out,
-            "  {} against {}: {} gained, {} lost, p {:.1e}",
+            "  {} against {}: right alone on {} tasks, the other on {}, p {:.1e}",
             pair.arm, pair.against, pair.gain, pair.loss, pair.p_holm
         );
     }
@@ -215,6 +225,13 @@ fn findings(comparison: &Comparison, out: &mut String) {
             lines.push(format!(
                 "  {}: {} episodes have no outcome: the harness failed, not the arm",
                 row.arm, row.missing
+            ));
+        }
+        if row.not_driven {
+            lines.push(format!(
+                "  {}: not driven: the scripted model decided nothing through it; it knows the tools of a server by their own \
+                 names, and other shapes by the names of their parameters (docs/compressors.md)",
+                row.arm
             ));
         }
         let Some(external) = &row.external else { continue };

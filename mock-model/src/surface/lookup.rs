@@ -37,6 +37,24 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
             .any(|(at, _)| !inner(text[..at].chars().next_back()) && !inner(text[at + word.len()..].chars().next()))
 }
 
+/// Letters and digits, in lower case.
+fn letters(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Whether the end of a name that has the letters of `tool` begins a word there: behind a joint, or with a capital.
+fn begins_a_word(name: &str, tool: &str) -> bool {
+    let mut left = letters(tool).len();
+    let Some(at) = name.char_indices().rev().find_map(|(at, c)| {
+        left -= usize::from(c.is_ascii_alphanumeric());
+        (left == 0).then_some(at)
+    }) else {
+        return false;
+    };
+    name[at..].starts_with(|c: char| c.is_ascii_uppercase())
+        || name[..at].ends_with(|c: char| !c.is_ascii_alphanumeric())
+}
+
 impl Tool {
     /// The form in which this tool's own text asks for names, where it gives a pattern such as `server_name::tool_name`.
     pub(crate) fn pattern(&self, server: &str, tool: &str) -> Option<String> {
@@ -68,11 +86,25 @@ impl ToolList {
         self.metas.iter().find(|meta| meta.index == index)
     }
 
-    /// The upstream tool, where it is shown: under its full name, its shortened name or its bare one.
+    /// The upstream tool, where it is shown: under its full name, its shortened name, its bare one, or one that only adds to
+    /// the front of it.
     pub(crate) fn direct(&self, server: &str, tool: &str) -> Option<&Tool> {
         let full = full_name(server, tool);
-        let found = self.named(&full).or_else(|| self.shortened(&full)).or_else(|| self.named(tool))?;
+        let found = self.named(&full).or_else(|| self.shortened(&full)).or_else(|| self.named(tool));
+        let found = found.or_else(|| self.prefixed(server, tool))?;
         self.meta_named(&found.name).is_none().then_some(found)
+    }
+
+    /// The one tool of a server whose name ends in a tool's, whatever its capitals and joints: `zip_git_status`, `GitStatus`.
+    fn prefixed(&self, server: &str, tool: &str) -> Option<&Tool> {
+        let label = full_name(server, "");
+        let wanted = Some(letters(tool)).filter(|letters| !letters.is_empty())?;
+        let ends = |one: &&Tool| {
+            let own = one.name.strip_prefix(&label).unwrap_or(&one.name);
+            letters(own).strip_suffix(&wanted).is_some_and(|front| front.is_empty() || begins_a_word(own, tool))
+        };
+        let mut fits = self.tools.iter().filter(ends);
+        fits.next().filter(|_| fits.next().is_none())
     }
 
     /// The one tool whose name shares the longest head with a name too long to be shown.
@@ -144,6 +176,15 @@ mod tests {
         let seen = spellings("git", "git_log").into_iter().find(|form| has_word(text, form));
         assert_eq!(seen.as_deref(), Some("git::git_log"));
         assert_eq!(spellings("", "x"), ["__x", "x"]);
+    }
+
+    #[test]
+    fn a_word_of_a_name_begins_behind_a_joint_or_with_a_capital() {
+        for name in ["zip_git_status", "zip-git-status", "ZipGitStatus", "a.git_status"] {
+            assert!(begins_a_word(name, "git_status"), "{name}");
+        }
+        assert!(!begins_a_word("legit_status", "git_status"));
+        assert!(!begins_a_word("status", "git_status"));
     }
 
     #[test]

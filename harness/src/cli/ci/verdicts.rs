@@ -5,7 +5,7 @@ use bench_protocol::verdict::Status;
 use bench_results::{
     certificate::Certificate,
     record::Weight,
-    table::{self, Planned},
+    table::{self, Planned, Showing},
 };
 
 use super::{Case, Outcome};
@@ -45,7 +45,9 @@ pub(in crate::cli) fn of_run(certificate: &Certificate, planned: Planned, held: 
     let must = held.controls && !alone;
     cases.extend(certificate.controls.iter().map(|control| {
         let text = format!("control: {}", table::control_word(control, planned));
-        case(control.arm.to_string(), control.behaved, must, text)
+        // What so few tasks cannot show is open, unless the exit code takes it as it stands.
+        let few = Showing::of(control, planned) == Showing::TooFewTasks;
+        case(control.arm.to_string(), control.behaved && !few, must && !(few && control.behaved), text)
     }));
     cases.extend(certificate.families.values().map(|family| {
         let reasons: Vec<&str> = family.reasons.iter().map(|reason| reason.text.as_str()).collect();
@@ -78,6 +80,10 @@ fn of_arm(row: &ArmRow, required: Option<&str>) -> Option<Case> {
         down.map(|down| format!("did not start for {}: {}", down.servers.join(", "), down.why)).collect();
     if !down.is_empty() {
         return Some(Case::required(&row.arm, false, down.join("; ")));
+    }
+    if row.not_driven {
+        let text = "not driven: the scripted model decided nothing through it";
+        return Some(case(row.arm.clone(), false, required == Some(row.arm.as_str()), text.to_owned()));
     }
     let test = row.test.as_ref()?;
     let mut text = format!(

@@ -99,7 +99,7 @@ pub struct PlanArgs {
 pub struct ResumeArgs {
     /// The run: its id, or a beginning that no other id has.
     pub run: String,
-    /// A higher ceiling in US dollars (a recorded deviation).
+    /// Another ceiling in US dollars, mostly a higher one (a recorded deviation).
     #[arg(long, value_name = "N", value_parser = parse_usd)]
     pub budget_usd: Option<u64>,
     /// Go on although attempts cost more than they had reserved (a recorded deviation); the next one stops the run again.
