@@ -30,7 +30,8 @@ pub(super) struct Live {
     pub(super) tools: Arc<[ListedTool]>,
     /// Time from the start to the list.
     pub(super) started_in: Duration,
-    state: Folder,
+    /// Its HOME, which goes after it.
+    _state: Folder,
 }
 
 /// What the processes of a slot have in common.
@@ -260,7 +261,7 @@ fn start(blueprint: &Blueprint, limits: &Limits) -> Result<Live, Box<Failed>> {
     };
     let mut log = LogReader::new(log);
     match bring_up(&mut client, &mut log, blueprint, limits) {
-        Ok(tools) => Ok(Live { client, log, tools: tools.into(), started_in: begun.elapsed(), state }),
+        Ok(tools) => Ok(Live { client, log, tools: tools.into(), started_in: begun.elapsed(), _state: state }),
         Err(fault) => Err(Box::new(Failed { fault, client: Some(client), state: Some(state) })),
     }
 }
