@@ -4,10 +4,20 @@
 
 mod common;
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
 
 use common::{bench, stderr, stdout};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
+
+/// What a test waits for on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn hostile() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_bench")).parent().unwrap().join("examples/hostile")
@@ -194,5 +204,95 @@ fn names_are_whole_where_shorter_heads_make_room_and_every_column_is_explained()
     assert!(out.lines().all(|line| line.starts_with("  ") || line.chars().count() <= 100), "{out}");
     for explained in ["loss/gain (-/+): of ", "p Holm: ", "faults (flt): "] {
         assert!(out.contains(explained), "{explained}: {out}");
+    }
+}
+
+/// `bench` in a folder where a stubborn proxy stands: it heeds no interrupt, no request to end and no end of its input,
+/// and writes its number into `started`. Homes of compressors are in `tmp`.
+fn with_stubborn_proxy(folder: &Path, habit: &str, arguments: &[&str]) -> Child {
+    let script = format!(
+        "trap '' INT TERM\necho $$ >> \"$(dirname \"$0\")/started\"\n{} {habit} -- \"$@\"\nsleep 600\n",
+        hostile().display()
+    );
+    fs::write(folder.join("proxy.sh"), script).unwrap();
+    fs::create_dir(folder.join("tmp")).unwrap();
+    Command::new(env!("CARGO_BIN_EXE_bench"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("TMPDIR", folder.join("tmp"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[track_caller]
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < until, "not within {PATIENCE:?}: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Interrupts until it has ended, and how often that took.
+fn interrupt(bench: &mut Child) -> usize {
+    let mut times = 0;
+    let mut code = None;
+    until("it ends", || {
+        if let Some(status) = bench.try_wait().unwrap() {
+            code = status.code();
+            return true;
+        }
+        times += 1;
+        kill_process(Pid::from_child(bench), Signal::INT).unwrap();
+        thread::sleep(Duration::from_millis(500));
+        false
+    });
+    assert_eq!(code, Some(130));
+    times
+}
+
+/// Nothing of it is left: none of the processes that said that they were started, and no home.
+#[track_caller]
+fn is_clear(folder: &Path) {
+    let started = fs::read_to_string(folder.join("started")).unwrap();
+    let pids: Vec<i32> = started.lines().map(|pid| pid.parse().unwrap()).collect();
+    assert!(!pids.is_empty());
+    for pid in pids {
+        until("the proxy is gone", || {
+            // Where it has ended and nobody collected it, it is gone too.
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            test_kill_process(Pid::from_raw(pid).unwrap()).is_err() || stat.contains(") Z ")
+        });
+    }
+    let homes: Vec<_> = fs::read_dir(folder.join("tmp")).unwrap().map(|home| home.unwrap().file_name()).collect();
+    assert!(homes.is_empty(), "{homes:?}");
+}
+
+#[test]
+fn the_interrupt_that_ends_a_comparison_leaves_no_proxy_and_no_home() {
+    let folder = tempfile::tempdir().unwrap();
+    let proxy = ["compare", "--arms", "raw", "--proxy", "sh proxy.sh {upstream}"];
+    let mut bench = with_stubborn_proxy(folder.path(), "ignores-close", &proxy);
+    // A call was made: all proxies have started, and the first interrupt only asks.
+    until("a call is made", || {
+        let homes = fs::read_dir(folder.path().join("tmp")).unwrap();
+        homes.flatten().any(|home| home.path().join("calls.jsonl").metadata().is_ok_and(|log| log.len() > 0))
+    });
+    assert!(interrupt(&mut bench) >= 2);
+    is_clear(folder.path());
+}
+
+#[test]
+fn an_interrupt_while_servers_start_ends_them_at_once() {
+    let compare: &[&str] = &["compare", "--arms", "raw", "--proxy", "sh proxy.sh {upstream}"];
+    for arguments in [compare, &["catalog", "capture", "--", "sh", "proxy.sh"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bench = with_stubborn_proxy(folder.path(), "silent", arguments);
+        until("it starts", || folder.path().join("started").exists());
+        assert_eq!(interrupt(&mut bench), 1, "{arguments:?}");
+        is_clear(folder.path());
     }
 }

@@ -12,6 +12,7 @@ use bench_tasks::{Catalog, catalog};
 use super::{
     args::{CaptureArgs, CatalogAction, CatalogArgs},
     failure::Failure,
+    interrupt,
     output::Output,
 };
 use crate::{
@@ -42,6 +43,7 @@ fn run_capture(args: &CaptureArgs, output: &mut Output) -> Result<u8, Failure> {
         settle: Duration::from_millis(args.settle),
         ..CaptureOptions::new(args.command.clone())
     };
+    interrupt::ends();
     let captured = capture::capture(&options).map_err(failure)?;
     let (name, path) = place(args, &captured);
     let catalog = captured.catalog(&name).map_err(failure)?;

@@ -184,7 +184,7 @@ fn execute(
         recorder.writer().input(&name, &bytes).map_err(record)?;
     }
     recorder.writer().manifest(manifest).map_err(record)?;
-    let stop = interrupt::flag();
+    let stop = interrupt::ends().asks();
     let mut judge = Judge::new(inputs, prepared)?;
     let mut progress = Progress::new(output.progress());
     let model = Mock::new(args.mock, &inputs.protocol.mock, prepared);

@@ -76,6 +76,7 @@ fn ended(args: &CompareArgs, global: &GlobalArgs, inputs: &Inputs, output: &mut 
     if external > 0 {
         output.talk(&format!("compressors to start: {external}"));
     }
+    let interrupts = interrupt::ends();
     let field = Field::gather(&inputs.protocol, &registry, &inputs.catalogs, &choice)?;
     let is_down = |arm: &String| field.not_started.iter().any(|down| down.arm == *arm);
     if let Some(arm) = args.require.as_ref().filter(|arm| !is_down(arm)) {
@@ -88,7 +89,7 @@ fn ended(args: &CompareArgs, global: &GlobalArgs, inputs: &Inputs, output: &mut 
             )));
         }
     }
-    let stop = interrupt::flag();
+    let stop = interrupts.asks();
     let mut progress = Progress::new(output.progress());
     let comparison = compare::compare(inputs, &registry, &field, &spec, &stop, &mut progress)?;
     let Some(comparison) = comparison else {

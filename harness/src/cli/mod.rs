@@ -41,10 +41,11 @@ use args::{Cli, Command};
 use failure::Failure;
 use output::Output;
 
-use crate::{exit, inputs::Inputs, told::told};
+use crate::{exit, inputs::Inputs, stdio::leftovers, told::told};
 
 /// Parses the command line, runs it, and says what went wrong. Returns the exit code.
 pub fn main() -> u8 {
+    leftovers::clear_on_panic();
     let cli = match parse::cli(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {

@@ -52,7 +52,7 @@ pub struct Entry {
     /// A configuration file to write.
     #[serde(default)]
     pub config: Option<Config>,
-    /// Commands to run before each start, in the environment of the process.
+    /// Commands to run before each start, in the environment of the process. What one leaves running ends with it.
     #[serde(default)]
     pub prepare: Vec<Vec<String>>,
     /// A call to repeat until the process is ready; its time is nobody's.

@@ -12,12 +12,12 @@ use std::{
 };
 
 use serde_json::Value;
-use tempfile::TempDir;
 
 use super::{
     entry::{Entry, Serves},
     fault::Fault,
 };
+use crate::stdio::leftovers::{Folder, Group};
 
 /// Folders below HOME, each named by its variable: nothing is read from or left in the user's own.
 const XDG: [(&str, &str); 4] = [
@@ -70,7 +70,7 @@ pub(super) struct Blueprint {
 /// A process to be started: its folder, command and environment.
 pub(super) struct Prepared {
     /// Its HOME, removed when it is gone.
-    pub(super) state: TempDir,
+    pub(super) state: Folder,
     /// Where calls are logged.
     pub(super) log: PathBuf,
     pub(super) command: Vec<OsString>,
@@ -81,7 +81,7 @@ impl Blueprint {
     /// Makes the folders, writes the configuration, runs the preparing commands.
     pub(super) fn prepare(&self, within: Duration) -> Result<Prepared, Fault> {
         let failed = |error: io::Error| Fault::Harness { cause: format!("a folder for {}: {error}", self.entry.name) };
-        let state = tempfile::Builder::new().prefix("bench-arm-").tempdir().map_err(failed)?;
+        let state = Folder::new("bench-arm-").map_err(failed)?;
         let log = state.path().join("calls.jsonl");
         for (_, folder) in XDG {
             fs::create_dir_all(state.path().join(folder)).map_err(failed)?;
@@ -192,7 +192,7 @@ pub(super) fn slots(entry: &Entry, servers: &[Arc<str>]) -> Vec<Option<Arc<str>>
     }
 }
 
-/// Runs a preparing command to its end, in bounded time.
+/// Runs a preparing command to its end, in bounded time. What it leaves running ends with it: nobody else would end that.
 fn run(argv: &[String], environment: &[(OsString, OsString)], folder: &Path, within: Duration) -> Result<(), Fault> {
     // Whoever reads this never saw the folder.
     let own = format!("{}/", folder.display());
@@ -200,22 +200,22 @@ fn run(argv: &[String], environment: &[(OsString, OsString)], folder: &Path, wit
     let failed = |status: String, stderr: String| Fault::PrepareFailed { command: shown.clone(), status, stderr };
     let errors = folder.join("prepare.err");
     let stderr = fs::File::create(&errors).map_err(|error| failed(error.to_string(), String::new()))?;
-    let mut child = Command::new(argv.first().map_or("", String::as_str))
+    let mut command = Command::new(argv.first().map_or("", String::as_str));
+    command
         .args(argv.iter().skip(1))
         .env_clear()
         .envs(environment.iter().map(|(name, value)| (name, value)))
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(stderr)
-        .spawn()
-        .map_err(|error| Fault::CannotStart {
-            program: argv.first().cloned().unwrap_or_default(),
-            cause: error.to_string(),
-        })?;
+        .stderr(stderr);
+    let mut group = Group::start(&mut command).map_err(|error| Fault::CannotStart {
+        program: argv.first().cloned().unwrap_or_default(),
+        cause: error.to_string(),
+    })?;
     let until = Instant::now() + within;
     loop {
-        match child.try_wait() {
+        match group.leader().try_wait() {
             Ok(Some(status)) if status.success() => return Ok(()),
             Ok(Some(status)) => {
                 let said = fs::read(&errors).unwrap_or_default();
@@ -226,12 +226,7 @@ fn run(argv: &[String], environment: &[(OsString, OsString)], folder: &Path, wit
                 return Err(failed(status.to_string(), clause));
             }
             Ok(None) if Instant::now() < until => thread::sleep(POLL),
-            Ok(None) => {
-                // It may have ended just now.
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(failed(format!("still running after {} s", within.as_secs()), String::new()));
-            }
+            Ok(None) => return Err(failed(format!("still running after {} s", within.as_secs()), String::new())),
             Err(error) => return Err(failed(error.to_string(), String::new())),
         }
     }
@@ -320,5 +315,28 @@ mod tests {
         assert!(fails.to_string().ends_with("failed (exit status: 3); no config"), "{fails}");
         let hangs = run(&sh("while :; do :; done"), &[], folder.path(), Duration::from_millis(100)).unwrap_err();
         assert_eq!(hangs.kind(), "prepare-failed");
+    }
+
+    #[test]
+    fn what_a_preparing_command_started_ends_with_it_however_it_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        // All of them hold its other end: reading comes to an end when the last one is gone.
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for (then, ends_well) in [("exit 0", true), ("exit 3", false), ("wait", false)] {
+            let script = format!("exec >pipe; sleep 600 & {then}");
+            let reader = thread::spawn({
+                let pipe = pipe.clone();
+                move || fs::read(pipe)
+            });
+            let argv = ["/bin/sh", "-c", &script].map(str::to_owned);
+            let ended = run(&argv, &[], folder.path(), Duration::from_secs(1));
+            assert_eq!(ended.is_ok(), ends_well, "{then}");
+            let until = Instant::now() + Duration::from_secs(30);
+            while !reader.is_finished() {
+                assert!(Instant::now() < until, "{then}: what it started runs on");
+                thread::sleep(POLL);
+            }
+        }
     }
 }

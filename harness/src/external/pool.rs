@@ -8,7 +8,6 @@ use std::{
 };
 
 use serde_json::Map;
-use tempfile::TempDir;
 
 use super::{
     client::{Client, Limits, ListedTool},
@@ -16,7 +15,7 @@ use super::{
     launch::{Blueprint, Prepared},
     log::LogReader,
 };
-use crate::stdio::process::Launch;
+use crate::stdio::{leftovers::Folder, process::Launch};
 
 /// A first list counts once no change was announced for this long; nobody waits for a start.
 const SETTLE: Duration = Duration::from_millis(100);
@@ -31,7 +30,8 @@ pub(super) struct Live {
     pub(super) tools: Arc<[ListedTool]>,
     /// Time from the start to the list.
     pub(super) started_in: Duration,
-    state: TempDir,
+    /// Its HOME, which goes after it.
+    _state: Folder,
 }
 
 /// What the processes of a slot have in common.
@@ -238,7 +238,7 @@ impl Pool {
 struct Failed {
     fault: Fault,
     client: Option<Client>,
-    state: Option<TempDir>,
+    state: Option<Folder>,
 }
 
 /// Starts a process, waits until it is ready, and lists its tools.
@@ -261,7 +261,7 @@ fn start(blueprint: &Blueprint, limits: &Limits) -> Result<Live, Box<Failed>> {
     };
     let mut log = LogReader::new(log);
     match bring_up(&mut client, &mut log, blueprint, limits) {
-        Ok(tools) => Ok(Live { client, log, tools: tools.into(), started_in: begun.elapsed(), state }),
+        Ok(tools) => Ok(Live { client, log, tools: tools.into(), started_in: begun.elapsed(), _state: state }),
         Err(fault) => Err(Box::new(Failed { fault, client: Some(client), state: Some(state) })),
     }
 }
@@ -308,8 +308,6 @@ fn end(mut live: Live, findings: &Findings) {
     if ending.left_children {
         findings.oddity(Oddity::LeftChildren, || "processes that it started were still there after it".to_owned());
     }
-    // A folder that cannot be removed is the system's to clean.
-    let _ = live.state.close();
 }
 
 #[cfg(test)]

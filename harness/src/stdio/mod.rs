@@ -3,6 +3,7 @@
 //! Spoken raw, not through an SDK: an SDK would re-encode what is read, and tolerates what is to be found out. Time and
 //! memory are bounded, stderr is drained, and whole process groups are ended.
 
+pub(crate) mod leftovers;
 pub(crate) mod message;
 pub(crate) mod process;
 

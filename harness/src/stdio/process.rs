@@ -2,11 +2,9 @@
 
 use std::{
     ffi::OsString,
-    fs,
     io::{self, BufRead, BufReader, Read, Write},
-    os::unix::process::CommandExt as _,
     path::Path,
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Command, ExitStatus, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
         mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
@@ -15,7 +13,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::Signal;
+
+use super::leftovers::Group;
 
 /// Bytes of stderr kept for messages.
 const STDERR_KEPT: usize = 4096;
@@ -28,8 +28,6 @@ const MESSAGES_WAITING: usize = 16;
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 /// How long a server whose stdout is closed may take to be gone, so that its status can be told.
 const STATUS_WAIT: Duration = Duration::from_millis(500);
-/// States of a process that has ended, as `/proc` writes them: not collected yet, or just being collected.
-const ENDED: [char; 3] = ['Z', 'X', 'x'];
 /// How often a process that is to end is looked at.
 const POLL: Duration = Duration::from_millis(5);
 
@@ -89,7 +87,7 @@ pub(crate) struct Ending {
 
 /// A running server.
 pub(crate) struct Process {
-    child: Child,
+    group: Group,
     messages: Option<SyncSender<Vec<u8>>>,
     lines: Receiver<Line>,
     stderr: Arc<Mutex<Vec<u8>>>,
@@ -105,22 +103,18 @@ impl Process {
         let program = launch.command.first().cloned().unwrap_or_default();
         let shown = || program.to_string_lossy().into_owned();
         let mut command = Command::new(&program);
-        command
-            .args(launch.command.iter().skip(1))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0);
+        command.args(launch.command.iter().skip(1)).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(environment) = launch.environment {
             command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
         }
         if let Some(folder) = launch.folder {
             command.current_dir(folder);
         }
-        let mut child = command.spawn().map_err(|source| match source.kind() {
+        let mut group = Group::start(&mut command).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => StartError::NotFound { program: shown() },
             _ => StartError::Spawn { program: shown(), source },
         })?;
+        let child = group.leader();
         // None of these threads is joined: a grandchild that left the group may keep a pipe open for ever.
         let (messages, waiting) = sync_channel(MESSAGES_WAITING);
         if let Some(stdin) = child.stdin.take() {
@@ -137,7 +131,7 @@ impl Process {
             thread::spawn(move || drain(pipe, &kept));
         }
         let folder = launch.folder.map(|folder| format!("{}/", folder.display()));
-        Ok(Self { child, messages: Some(messages), lines, stderr, folder, grace: launch.grace, ended: false })
+        Ok(Self { group, messages: Some(messages), lines, stderr, folder, grace: launch.grace, ended: false })
     }
 
     /// Sends one message. Never waits: what the server does not read waits in a short queue.
@@ -189,32 +183,24 @@ impl Process {
             return Ending::default();
         }
         self.messages = None;
-        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        let signal = |signal| {
-            if let Some(group) = group {
-                // A group that is gone is what is wanted.
-                let _ = kill_process_group(group, signal);
-            }
-        };
         let mut ending = Ending::default();
         if self.wait(self.grace).is_none() {
             ending.forced = true;
-            signal(Signal::TERM);
+            self.group.signal(Signal::TERM);
             let _ = self.wait(self.grace);
         }
         if !ending.forced {
-            ending.left_children = group.is_some_and(|group| outlasts(group, self.grace));
+            ending.left_children = self.group.outlasts(self.grace);
         }
         // Children of a launcher such as npx may outlive it.
-        signal(Signal::KILL);
-        let _ = self.child.wait();
+        self.group.end();
         ending
     }
 
     fn wait(&mut self, at_most: Duration) -> Option<ExitStatus> {
         let until = Instant::now() + at_most;
         loop {
-            match self.child.try_wait() {
+            match self.group.leader().try_wait() {
                 Ok(Some(status)) => return Some(status),
                 Ok(None) if Instant::now() < until => thread::sleep(POLL),
                 Ok(None) | Err(_) => return None,
@@ -227,47 +213,6 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// Whether processes of a group still run when the time is over that they have after its leader ended.
-fn outlasts(group: Pid, grace: Duration) -> bool {
-    let until = Instant::now() + grace;
-    while runs(group) {
-        if Instant::now() >= until {
-            return true;
-        }
-        thread::sleep(POLL);
-    }
-    false
-}
-
-/// Whether a process of the group runs. One that has ended and was not collected yet takes signals all the same: orphans
-/// are collected by the system's first process, which in containers may take seconds. Where the system tells of
-/// processes in files, such ones are told apart.
-fn runs(group: Pid) -> bool {
-    if test_kill_process_group(group).is_err() {
-        return false;
-    }
-    let Ok(processes) = fs::read_dir("/proc") else { return true };
-    let mut told = false;
-    for process in processes.flatten() {
-        // A process may be gone by now, and most files are of no process.
-        let Ok(stat) = fs::read(process.path().join("stat")) else { continue };
-        let Some((state, of_group)) = state_and_group(&String::from_utf8_lossy(&stat)) else { continue };
-        told = true;
-        if of_group == group.as_raw_nonzero().get() && !ENDED.contains(&state) {
-            return true;
-        }
-    }
-    !told
-}
-
-/// State and process group of a line of `/proc/PID/stat`: `PID (name) state parent group …`, where the name may hold
-/// anything.
-fn state_and_group(stat: &str) -> Option<(char, i32)> {
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?.chars().next()?;
-    Some((state, fields.nth(1)?.parse().ok()?))
 }
 
 /// Writes messages until nobody sends any more, then closes stdin.
@@ -318,13 +263,6 @@ fn drain(mut pipe: impl Read, kept: &Mutex<Vec<u8>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_line_of_a_process_is_read_whatever_its_name_holds() {
-        assert_eq!(state_and_group("42 (sh) S 1 41 41 0 -1"), Some(('S', 41)));
-        assert_eq!(state_and_group("42 (a) Z 9 (b) ) Z 1 7 7"), Some(('Z', 7)));
-        assert_eq!(state_and_group("42 (sh"), None);
-    }
 
     fn ending(script: &str) -> Ending {
         let command = ["/bin/sh", "-c", script].map(OsString::from);
