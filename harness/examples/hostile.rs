@@ -152,6 +152,7 @@ fn pass(mode: &str, method: &str, mut message: Value, upstream: &mut Upstream) -
         let name = message["params"]["name"].as_str().unwrap_or_default().to_owned();
         match mode {
             "renames" => message["params"]["name"] = json!(name.trim_start_matches("new_")),
+            "ciphers" => message["params"]["name"] = json!(name.chars().rev().collect::<String>()),
             "swaps" => message["params"]["name"] = json!("git_status"),
             "rewrites" => message["params"]["arguments"]["repo_path"] = json!("/elsewhere"),
             "twice" => drop(upstream.pass(&message)?),
@@ -166,6 +167,12 @@ fn pass(mode: &str, method: &str, mut message: Value, upstream: &mut Upstream) -
             "renames" => {
                 for tool in tools {
                     tool["name"] = json!(format!("new_{}", tool["name"].as_str().unwrap_or_default()));
+                }
+            }
+            "ciphers" => {
+                for tool in tools {
+                    let name = tool["name"].as_str().unwrap_or_default();
+                    tool["name"] = json!(name.chars().rev().collect::<String>());
                 }
             }
             "drops" => tools.truncate(tools.len() / 2),

@@ -85,6 +85,23 @@ fn a_proxy_that_rewrites_arguments_loses_and_ci_is_told() {
 }
 
 #[test]
+fn a_proxy_that_the_script_cannot_work_is_not_tested_and_one_that_renames_is_worked() {
+    let proxy = |mode| format!("{} {mode} -- {{upstream}}", hostile().display());
+    let renames = proxy("renames");
+    let seen = compare(&["--proxy", &renames, "--stateless", "--arms", "raw", "--tasks", "40"]);
+    assert_eq!(row(&seen, "proxy")["arguments"], row(&seen, "raw")["arguments"]);
+    let folder = tempfile::tempdir().unwrap();
+    let ciphers = proxy("ciphers");
+    let arguments = ["compare", "--quiet", "--proxy", &ciphers, "--stateless", "--arms", "raw", "--tasks", "40"];
+    let out = stdout(bench(folder.path()).args(arguments).args(["--require", "proxy", "--junit", "junit.xml"]), 12);
+    let line = out.lines().find(|line| line.starts_with("proxy")).unwrap();
+    assert!(line.ends_with(" not driven") && out.contains("  proxy: not driven: the scripted model"), "{out}");
+    assert!(out.starts_with("38 tasks over ") && out.contains(" of 8 servers"), "{out}");
+    let junit = fs::read_to_string(folder.path().join("junit.xml")).unwrap();
+    assert!(junit.contains("not driven") && junit.contains("failures=\"1\""), "{junit}");
+}
+
+#[test]
 fn an_arm_that_is_only_shown_is_measured_and_not_tested() {
     let arms = "raw,L0,stacklok-fts-reimpl";
     let seen = compare(&["--arms", arms, "--tasks", "40"]);
