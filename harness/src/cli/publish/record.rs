@@ -101,6 +101,17 @@ fn no_bundle(path: &Path, error: BundleError) -> Failure {
     }
 }
 
+/// Opens the record of a run that is complete. Of any other no outcome is shown: whoever saw one could choose whether to
+/// go on with the run.
+pub(super) fn complete(folder: &Path) -> Result<Record, Failure> {
+    let record = Record::open(folder).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let manifest = record.manifest();
+    if manifest.complete {
+        return Ok(record);
+    }
+    Err(Failure::usage(format!("run {} is not complete: no outcome is shown before its end", manifest.id)))
+}
+
 /// The protocol that a record ran under.
 pub(in crate::cli) fn protocol(record: &Record) -> Result<Protocol, Failure> {
     let bytes = record.input("protocol.toml").map_err(|error| Failure::new(exit::INPUT, error))?;
