@@ -307,6 +307,27 @@ fn a_run_that_is_not_there_is_a_usage_error() {
 }
 
 #[test]
+fn a_count_or_a_wait_of_zero_is_refused_and_prints_no_empty_table() {
+    let folder = folder();
+    for (arguments, option) in [
+        (vec!["retrieval", "--n", "0"], "--n"),
+        (vec!["sessions", "--sessions", "0"], "--sessions"),
+        (vec!["tasks", "--n", "0"], "--n"),
+        (vec!["compare", "--start-timeout", "0"], "--start-timeout"),
+        (vec!["compare", "--call-timeout", "0"], "--call-timeout"),
+        (vec!["simulate", "--frames-per-tool", "0"], "--frames-per-tool"),
+        (vec!["power", "--tools", "0"], "--tools"),
+        (vec!["pilot", "--per-frame", "0"], "--per-frame"),
+        (vec!["catalog", "capture", "--timeout", "0", "--", "true"], "--timeout"),
+        (vec!["--threads", "0"], "--threads"),
+    ] {
+        let message = stderr(bench(folder.path()).args(&arguments), 2);
+        let said = message.contains(option) && message.contains("it must be at least 1");
+        assert!(said, "{arguments:?}: {message}");
+    }
+}
+
+#[test]
 fn intents_that_still_hold_the_scaffolds_words_do_not_pass_the_check() {
     let folder = folder();
     let place = |name: &str| folder.path().join(name);
