@@ -307,6 +307,53 @@ fn a_run_that_is_not_there_is_a_usage_error() {
 }
 
 #[test]
+fn a_count_or_a_wait_of_zero_is_refused_and_prints_no_empty_table() {
+    let folder = folder();
+    for (arguments, option) in [
+        (vec!["retrieval", "--n", "0"], "--n"),
+        (vec!["sessions", "--sessions", "0"], "--sessions"),
+        (vec!["tasks", "--n", "0"], "--n"),
+        (vec!["compare", "--start-timeout", "0"], "--start-timeout"),
+        (vec!["compare", "--call-timeout", "0"], "--call-timeout"),
+        (vec!["simulate", "--frames-per-tool", "0"], "--frames-per-tool"),
+        (vec!["power", "--tools", "0"], "--tools"),
+        (vec!["pilot", "--per-frame", "0"], "--per-frame"),
+        (vec!["catalog", "capture", "--timeout", "0", "--", "true"], "--timeout"),
+        (vec!["--threads", "0"], "--threads"),
+    ] {
+        let message = stderr(bench(folder.path()).args(&arguments), 2);
+        let said = message.contains(option) && message.contains("it must be at least 1");
+        assert!(said, "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn intents_that_still_hold_the_scaffolds_words_do_not_pass_the_check() {
+    let folder = folder();
+    let place = |name: &str| folder.path().join(name);
+    fs::create_dir(place("catalogs")).unwrap();
+    fs::create_dir(place("intents")).unwrap();
+    let tool = r#"{ "name": "find", "inputSchema": { "type": "object", "properties": {} } }"#;
+    let catalog = format!(r#"{{ "tools_list_pages": [{{ "tools": [{tool}] }}] }}"#);
+    fs::write(place("catalogs/mine.json"), catalog).unwrap();
+    let mut scaffold = bench(folder.path());
+    stdout(scaffold.args(["tasks", "scaffold", "catalogs/mine.json", "--out", "intents/me.toml"]), 0);
+    let check = || {
+        let mut command = bench(folder.path());
+        command.args(["--catalogs", "catalogs", "--intents", "intents", "tasks", "check"]);
+        stdout(&mut command, 30)
+    };
+    let found = check();
+    for frame in ["plain-1", "paraphrase-1"] {
+        let named = format!("frame mine/find/{frame}: nobody has written its text yet");
+        assert!(found.lines().any(|line| line.starts_with("me.toml:") && line.contains(&named)), "{found}");
+    }
+    let written = fs::read_to_string(place("intents/me.toml")).unwrap().replacen("REWRITE\"", "where is it?\"", 1);
+    fs::write(place("intents/me.toml"), written).unwrap();
+    assert_eq!(check().matches("nobody has written its text yet").count(), 1);
+}
+
+#[test]
 fn help_names_every_command() {
     let folder = folder();
     insta::assert_snapshot!(stdout(bench(folder.path()).arg("--help"), 0));

@@ -103,6 +103,10 @@ fn an_open_run_shows_its_flow_and_no_outcome() {
     }
     let rows = stdout(bench(folder.path()).arg("report").arg(&run).arg("--csv"), 0);
     assert!(!rows.contains("true") && !rows.contains("decided"), "a row of an open run shows an outcome");
+    let mut lines = rows.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let columns = lines.next().unwrap();
+    let at = ["invalid_calls", "rejected_calls"].map(|name| columns.iter().position(|column| *column == name).unwrap());
+    assert!(lines.all(|row| at.iter().all(|&at| row[at].is_empty())), "what was wrong is an outcome, too");
     let view = stdout(bench(folder.path()).arg("report").arg(&run).arg("--json"), 0);
     fits_exactly("report", &serde_json::from_str(&view).unwrap());
 }

@@ -8,6 +8,7 @@ mod nearest;
 mod pools;
 mod similar;
 mod stem;
+mod stub;
 mod wording;
 
 pub(crate) use self::nearest::nearest;
@@ -49,6 +50,7 @@ pub fn check(intents: &Intents, catalogs: &Catalogs, options: &CheckOptions) -> 
     let mut findings = intents.problems().to_vec();
     for frame in intents.frames() {
         gold::check(frame, catalogs, options, &mut findings);
+        stub::check(frame, &mut findings);
         wording::check(frame, &mut findings);
     }
     pools::check(intents, catalogs, &mut findings);

@@ -27,25 +27,25 @@ const DESCRIPTION: usize = 160;
 pub fn scaffold(catalog: &Catalog, asked: &CheckOptions) -> String {
     let mut pools = Pools::default();
     let intents: String = catalog.tools.iter().map(|tool| intent(catalog, tool, &mut pools)).collect();
-    let mut text = header(&catalog.server, asked);
+    let mut text = header(&catalog.server, stub(catalog), asked);
     for pool in &pools.pools {
         text += &pool.definition;
     }
     text + &intents + ABSTAIN
 }
 
-fn header(server: &str, asked: &CheckOptions) -> String {
+fn header(server: &str, stub: &str, asked: &CheckOptions) -> String {
     let said = one_line(server);
     let CheckOptions { scored_frames, dev_frames, abstain_frames, .. } = asked;
     format!(
         "# Frames over the tools of {said}: a scaffold, to be rewritten. The format is described in tasks/intents/README.md.
 #
 # A frame is one way in which a person asks for one tool: its text decides every argument of its gold.
-# 1. Replace every text that starts with {STUB} by what somebody would really write, in your own words; keep the {{slots}}.
+# 1. Replace every text that starts with {stub} by what somebody would really write, in your own words; keep the {{slots}}.
 # 2. Replace the pools' values by realistic ones, many of them: a value should not repeat within a tool.
 # 3. Write at least {scored_frames} frames per tool, in different words, and {dev_frames} more with `dev = true`, which are never scored.
 # 4. Write at least {abstain_frames} requests that no tool serves into a second file, as shown at the end.
-# `bench tasks check` says what is left. Until the texts are rewritten it finds frames of a tool too similar, and too few.
+# `bench tasks check` says what is left: texts that still hold {stub}, frames of a tool that are too similar, and too few.
 
 server = {}
 writer = \"me\"
@@ -54,8 +54,14 @@ writer = \"me\"
     )
 }
 
-/// What a text starts with that nobody has written yet.
-const STUB: &str = "REWRITE";
+/// What a text starts with that nobody has written yet: the first that says no word of a tool's name. A check finds them.
+pub(crate) const STUBS: [&str; 2] = ["REWRITE", "REPHRASE"];
+
+/// The word that stands for the texts of a catalog.
+fn stub(catalog: &Catalog) -> &'static str {
+    let silent = |stub: &&&str| catalog.tools.iter().all(|tool| leaked_name_words(&tool.name, stub).is_empty());
+    STUBS.iter().find(silent).unwrap_or(&STUBS[0])
+}
 
 const ABSTAIN: &str = r#"
 # Requests for which no call is right go to a file of their own, say abstain.toml:
@@ -134,7 +140,7 @@ fn intent(catalog: &Catalog, tool: &ToolDef, pools: &mut Pools) -> String {
     }
     for (stratum, comment, chosen) in frames {
         let chosen: Vec<&Argument> = chosen.into_iter().map(|at| &arguments[at]).collect();
-        text += &frame(tool, stratum, comment, &chosen, pools);
+        text += &frame(tool, (stratum, comment), stub(catalog), &chosen, pools);
     }
     if needed.len() < required.len() {
         text += "# The golds above lack required arguments for which no sample value was found.\n";
@@ -142,10 +148,15 @@ fn intent(catalog: &Catalog, tool: &ToolDef, pools: &mut Pools) -> String {
     text
 }
 
-fn frame(tool: &ToolDef, stratum: Stratum, comment: &str, arguments: &[&Argument], pools: &Pools) -> String {
+fn frame(
+    tool: &ToolDef,
+    (stratum, comment): (Stratum, &str),
+    stub: &str,
+    arguments: &[&Argument],
+    pools: &Pools,
+) -> String {
     let slot = |argument: &Argument| bare(&argument.name);
-    let mut words =
-        vec![if leaked_name_words(&tool.name, STUB).is_empty() { STUB.to_owned() } else { "…".to_owned() }];
+    let mut words = vec![stub.to_owned()];
     // A paraphrase must not say the tool's name, not even by chance in an argument's name.
     let label = |argument: &Argument| {
         let label = argument.name.replace(['{', '}'], "");

@@ -23,6 +23,12 @@ pub enum BundleError {
         /// The cause.
         source: std::io::Error,
     },
+    /// A file that is no archive at all.
+    #[error("{path}: no bundle, which is a gzip archive as `bench bundle` makes it; name one, or a record's folder")]
+    NoArchive {
+        /// The file.
+        path: PathBuf,
+    },
     /// The archive's own bytes are broken, cut or followed by others.
     #[error("{path}: {what}")]
     Archive {

@@ -17,6 +17,9 @@ use tar::{Archive, EntryType};
 
 use super::{BundleError, CONTENTS, Contents, FileEntry, layout};
 
+/// What every gzip archive begins with (RFC 1952, 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// What a bundle may come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -51,7 +54,11 @@ pub fn unpack(path: &Path, into: &Path, limits: &Limits) -> Result<Contents, Bun
     let allowed = limits.bytes.min(packed.saturating_mul(limits.ratio).max(limits.ratio_from));
     let left = Rc::new(Cell::new(allowed));
     let mut unpacker = Unpacker { path, into, limits, allowed, left: Rc::clone(&left), seen: BTreeSet::new() };
-    let capped = Capped { input: GzDecoder::new(BufReader::with_capacity(1 << 16, file)), left };
+    let mut file = BufReader::with_capacity(1 << 16, file);
+    if !file.fill_buf().map_err(io)?.starts_with(&GZIP) {
+        return Err(BundleError::NoArchive { path: path.to_owned() });
+    }
+    let capped = Capped { input: GzDecoder::new(file), left };
     let mut archive = Archive::new(capped);
     let contents = unpacker.entries(&mut archive)?;
     unpacker.end(archive.into_inner())?;

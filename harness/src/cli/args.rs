@@ -17,6 +17,7 @@ use super::{
     ci::CiArgs,
     live::args::{LiveArgs, PlanArgs, ResumeArgs, RunsArgs},
     mock_server::MockServerArgs,
+    number::at_least_one,
     publish::args::{
         BundleArgs, CompletionsArgs, DiffArgs, KeyArgs, RescoreArgs, ShowArgs, SignArgs, VerdictArgs, VerifyArgs,
     },
@@ -107,7 +108,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR", default_value = "results/runs", help_heading = "Run")]
     pub out: PathBuf,
     /// Threads; the result does not depend on it.
-    #[arg(long, value_name = "N", conflicts_with = "live", help_heading = "Run")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroUsize>, conflicts_with = "live", help_heading = "Run")]
     pub threads: Option<NonZeroUsize>,
     /// Exit with the verdict of this arm: 0 certified, 10 failed, 11 inconclusive, 12 no verdict.
     #[arg(long, value_name = "ARM", help_heading = "Run")]
@@ -203,8 +204,8 @@ pub struct TasksArgs {
     #[arg(long, value_name = "TEXT")]
     pub seed: Option<String>,
     /// Number of tasks; by default the protocol's.
-    #[arg(long, value_name = "N")]
-    pub n: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroU64>)]
+    pub n: Option<NonZeroU64>,
 }
 
 /// Actions of `bench tasks`.
@@ -362,8 +363,8 @@ pub struct RetrievalArgs {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub arms: Vec<String>,
     /// Number of tasks; by default the protocol's.
-    #[arg(long, value_name = "N")]
-    pub n: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroU64>)]
+    pub n: Option<NonZeroU64>,
     /// A program that turns texts into vectors, for the arms that need one: see `scripts/embedder.py`.
     #[arg(long, value_name = "CMD")]
     pub embedder: Option<String>,
@@ -385,8 +386,8 @@ pub struct SessionsArgs {
     #[arg(long, value_name = "BEHAVIOUR", default_value = "oracle")]
     pub mock: Behaviour,
     /// Number of sessions.
-    #[arg(long, value_name = "N", default_value_t = 25)]
-    pub sessions: u64,
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroU64>, default_value = "25")]
+    pub sessions: NonZeroU64,
     /// A program that turns texts into vectors, for the arms that need one: see `scripts/embedder.py`.
     #[arg(long, value_name = "CMD")]
     pub embedder: Option<String>,
@@ -482,7 +483,7 @@ pub struct CaptureArgs {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Seconds for the whole capture.
-    #[arg(long, value_name = "S", default_value = "30")]
+    #[arg(long, value_name = "S", value_parser = at_least_one::<NonZeroU64>, default_value = "30")]
     pub timeout: NonZeroU64,
     /// Milliseconds without an announced change after which the list counts.
     #[arg(long, value_name = "MS", default_value_t = 1000)]
@@ -533,13 +534,13 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N")]
     pub tasks: Option<u64>,
     /// Threads; accuracy and cost do not depend on it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroUsize>)]
     pub threads: Option<NonZeroUsize>,
     /// Seconds that a compressor may take to start.
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = at_least_one::<NonZeroU64>)]
     pub start_timeout: Option<NonZeroU64>,
     /// Seconds that a compressor may take to answer a call.
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = at_least_one::<NonZeroU64>)]
     pub call_timeout: Option<NonZeroU64>,
     /// Exit with what a live run with these counts would say of this arm: 0 certified, 10 failed, 11 inconclusive, 12 no
     /// verdict; 31 where a compressor did not start, required or not.

@@ -15,6 +15,7 @@ mod import;
 mod interrupt;
 mod live;
 mod mock_server;
+mod number;
 mod output;
 mod parse;
 mod pilot;

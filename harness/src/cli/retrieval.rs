@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Write},
+    num::NonZeroU64,
     sync::Arc,
     time::Instant,
 };
@@ -62,7 +63,8 @@ pub(super) fn run(args: &RetrievalArgs, inputs: &Inputs, output: &mut Output) ->
     let context = plan::arm_context(inputs, &seeds);
     let embedder = embedder(args.embedder.as_deref())?;
     // Before anything is built: without tasks there is nothing to measure.
-    let source = TaskSource::tools(inputs, &seeds, args.n).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let source = TaskSource::tools(inputs, &seeds, args.n.map(NonZeroU64::get))
+        .map_err(|error| Failure::new(exit::INPUT, error))?;
     let tasks = || {
         (0..source.len()).filter_map(|index| match source.task(index) {
             Some(AnyTask::Tool(task)) => Some(task),

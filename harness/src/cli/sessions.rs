@@ -61,7 +61,7 @@ const NOTE: &str = "scripted model: shows mechanics and cost, not accuracy of a 
 
 /// Runs the command.
 pub(super) fn run(args: &SessionsArgs, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
-    let protocol = &inputs.protocol;
+    let (protocol, asked) = (&inputs.protocol, args.sessions.get());
     let seeds = SuiteSeeds::derive(protocol, &protocol.seeds.primary)?;
     let source = TaskSource::tools(inputs, &seeds, None)
         .or_else(|_| TaskSource::tools(inputs, &seeds, Some(inputs.catalogs.tool_count() as u64)))
@@ -73,8 +73,7 @@ pub(super) fn run(args: &SessionsArgs, inputs: &Inputs, output: &mut Output) -> 
     let sessions = Sessions::new(generator, seeds.sessions, plan).ok_or_else(|| {
         Failure::usage("the intents hold no request with a right call; write some (bench tasks scaffold)")
     })?;
-    let tasks: Vec<_> =
-        (0..args.sessions).flat_map(|index| sessions.session(index).steps).map(|step| step.task).collect();
+    let tasks: Vec<_> = (0..asked).flat_map(|index| sessions.session(index).steps).map(|step| step.task).collect();
     let noise = Noise::new(mock::rates(&protocol.mock), seeds.mock);
     let model = Mock::scripted(ScriptedModel::new(args.mock, Arc::new(AnswerKey::of_tasks(&tasks)), noise));
     let settings = Settings::of(protocol);
@@ -100,16 +99,16 @@ pub(super) fn run(args: &SessionsArgs, inputs: &Inputs, output: &mut Output) -> 
     let mut arms = Vec::with_capacity(ids.len());
     for id in ids {
         let arm = registry.build(id)?;
-        arms.push(sessions::run(arm.as_ref(), &sessions, args.sessions, &shared, &model)?);
+        arms.push(sessions::run(arm.as_ref(), &sessions, asked, &shared, &model)?);
     }
     if output.json {
-        let (sessions, requests_per_session) = (args.sessions, plan.length);
+        let (sessions, requests_per_session) = (asked, plan.length);
         let (mock, embedder) = (args.mock.name(), model_of_embedder);
         output.document(&Report { sessions, requests_per_session, mock, embedder, note: NOTE, arms })?;
     } else {
         let table = PriceTable::built_in().map_err(|error| Failure::new(exit::BUG, error))?;
         let price = table.row(&protocol.model.id).with_context(|| format!("no price of {}", protocol.model.id))?;
-        print(&arms, args.sessions, model_of_embedder.as_deref(), price, output)?;
+        print(&arms, asked, model_of_embedder.as_deref(), price, output)?;
     }
     Ok(exit::OK)
 }

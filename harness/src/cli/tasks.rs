@@ -1,6 +1,6 @@
 //! `bench tasks`: print tasks, check intents, and the clerical part of an audit.
 
-use std::{fs, path::Path};
+use std::{fs, num::NonZeroU64, path::Path};
 
 use bench_results::report::text::line as on_one_line;
 use bench_tasks::{
@@ -44,11 +44,10 @@ pub(super) fn run(args: &TasksArgs, inputs: &Inputs, output: &mut Output) -> Res
 fn print(args: &TasksArgs, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
     let seed = args.seed.as_deref().unwrap_or(&inputs.protocol.seeds.primary);
     let seeds = SuiteSeeds::derive(&inputs.protocol, seed)?;
+    let n = args.n.map(NonZeroU64::get);
     let tasks = match args.suite {
-        SuiteArg::Tools => TaskSource::tools(inputs, &seeds, args.n)?,
-        SuiteArg::Results => {
-            TaskSource::results(inputs, &seeds, args.n.unwrap_or(inputs.protocol.suites.results.tasks))?
-        }
+        SuiteArg::Tools => TaskSource::tools(inputs, &seeds, n)?,
+        SuiteArg::Results => TaskSource::results(inputs, &seeds, n.unwrap_or(inputs.protocol.suites.results.tasks))?,
     };
     for task in (0..tasks.len()).filter_map(|index| tasks.task(index)) {
         match task {

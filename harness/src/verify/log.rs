@@ -71,7 +71,11 @@ pub(crate) struct Sums {
 impl Log {
     /// Opens the log of a record.
     pub(crate) fn open(folder: &Path) -> Result<Self, String> {
-        let lines = Lines::open(folder.join(ATTEMPTS), Tail::Report).map_err(|error| error.to_string())?;
+        Self::open_to(folder, Tail::Report)
+    }
+
+    fn open_to(folder: &Path, tail: Tail) -> Result<Self, String> {
+        let lines = Lines::open(folder.join(ATTEMPTS), tail).map_err(|error| error.to_string())?;
         Ok(Self {
             lines,
             hasher: Hasher::default(),
@@ -88,6 +92,14 @@ impl Log {
         let Ok(mut log) = Self::open(folder) else { return Books::default() };
         while let Ok(Some(_)) = log.next() {}
         log.meter.books()
+    }
+
+    /// The books of a log that may still grow: a last line without its end is not there yet, and what is under way stands as
+    /// reserved. The error says which line cannot be and why.
+    pub(super) fn so_far(folder: &Path) -> Result<Books, String> {
+        let mut log = Self::open_to(folder, Tail::Cut)?;
+        while log.advance()?.is_some() {}
+        Ok(log.meter.books())
     }
 
     /// What the log comes to, once it has been read to its end.
@@ -134,6 +146,24 @@ impl Log {
         Ok(Attempt { opened, settled, lines, bytes: bytes + self.lines.bytes().len() })
     }
 
+    /// The next attempt that is settled; none at the end of the log, whatever is under way there.
+    fn advance(&mut self) -> Result<Option<Attempt>, String> {
+        while let Some(line) = self.lines.next() {
+            let line = line.map_err(|error| error.to_string())?;
+            self.hasher.update(self.lines.bytes());
+            let read = match line {
+                AttemptLine::Opened(opened) => self.opened(opened).map(|()| None),
+                AttemptLine::Settled(settled) => self.settled(settled).map(Some),
+            };
+            let read =
+                read.map_err(|why| format!("{}, line {}: {why}", self.lines.path().display(), self.lines.line()));
+            if let Some(attempt) = read? {
+                return Ok(Some(attempt));
+            }
+        }
+        Ok(None)
+    }
+
     fn opened_at(&mut self, at: u64) -> Result<Opened, String> {
         match self.lines.again(at).map_err(|error| error.to_string())? {
             AttemptLine::Opened(opened) => Ok(opened),
@@ -147,18 +177,8 @@ impl Source for Log {
 
     /// The next attempt that is settled. The error says which line cannot be and why.
     fn next(&mut self) -> Result<Option<Attempt>, String> {
-        while let Some(line) = self.lines.next() {
-            let line = line.map_err(|error| error.to_string())?;
-            self.hasher.update(self.lines.bytes());
-            let read = match line {
-                AttemptLine::Opened(opened) => self.opened(opened).map(|()| None),
-                AttemptLine::Settled(settled) => self.settled(settled).map(Some),
-            };
-            let read =
-                read.map_err(|why| format!("{}, line {}: {why}", self.lines.path().display(), self.lines.line()));
-            if let Some(attempt) = read? {
-                return Ok(Some(attempt));
-            }
+        if let Some(attempt) = self.advance()? {
+            return Ok(Some(attempt));
         }
         match self.open.keys().next() {
             Some(n) => Err(format!("{}: attempt {n} has no outcome", self.lines.path().display())),

@@ -12,6 +12,7 @@ mod ledger;
 mod live;
 mod log;
 mod offline;
+mod open;
 mod outcome;
 mod provenance;
 mod remake;
@@ -91,7 +92,12 @@ pub fn verify(folder: &Path, against: &Against) -> Report {
         }
     };
     report.run.clone_from(&reader.manifest().id);
-    report.add("manifest", exit::VERIFY_RECORD, complete(&reader));
+    report.add("manifest", exit::VERIFY_RECORD, Ok(outline(&reader)));
+    let complete = reader.manifest().complete;
+    if !complete {
+        // Before anything else: what is not there yet is not to be taken for what was taken away.
+        report.add("complete", exit::VERIFY_RECORD, Err(open::why(reader.manifest())));
+    }
     let contents = match bundle::contents(folder) {
         Ok(contents) => contents,
         Err(error) => {
@@ -110,6 +116,7 @@ pub fn verify(folder: &Path, against: &Against) -> Report {
         None => Published::Absent,
     };
     match contents.filter(|contents| !contents.withheld.is_empty()) {
+        Some(_) if !complete => open::ahead(&mut report),
         Some(contents) => withheld::verify(&mut report, &reader, &contents, against, published),
         None => verify_inputs(&mut report, &reader, against, published),
     }
@@ -140,9 +147,14 @@ fn verify_inputs(report: &mut Report, reader: &Record, against: &Against, publis
     };
     report.add("tasks", exit::VERIFY_TASKS, whole::tasks(reader, &prepared));
     match terms {
+        None if !manifest.complete => open::ahead(report),
         None => verify_plumbing(report, reader, &inputs, &prepared),
         Some(terms) => {
             verify_live(report, reader, &inputs, &prepared, &terms);
+            if !manifest.complete && !open::keeps_ledger(reader) {
+                let why = "the run ended before its copy of the ledger was kept; resuming it keeps one";
+                return report.note("ledger", exit::VERIFY_LEDGER, why);
+            }
             // Last: a record that was changed shows first where.
             match inputs.protocol.digest() {
                 Ok(protocol) => {
@@ -193,8 +205,10 @@ fn verify_live(report: &mut Report, reader: &Record, inputs: &Inputs, prepared: 
         Err(error) => return report.add("terms", exit::VERIFY_INPUTS, Err(told(&error))),
     };
     report.add("terms", exit::VERIFY_INPUTS, holds);
-    let stage = if reader.manifest().complete { Stage::Closed } else { Stage::Closing };
-    let live = Live { reader, inputs, family, planned: &planned, terms, money: &money, stage };
+    if !reader.manifest().complete {
+        return open::check(report, reader);
+    }
+    let live = Live { reader, inputs, family, planned: &planned, terms, money: &money, stage: Stage::Closed };
     let (replayed, sums) = match replay_live(&live, &mut judge, &mut |_| {}) {
         Ok(both) => both,
         Err(why) => return report.add("books", exit::VERIFY_BOOKS, Err(why)),
@@ -284,13 +298,10 @@ fn terms_hold(
     })
 }
 
-fn complete(reader: &Record) -> Result<String, String> {
+fn outline(reader: &Record) -> String {
     let manifest = reader.manifest();
-    if manifest.complete {
-        Ok(format!("{} run, {} arms, complete", kind(reader), manifest.arms.len()))
-    } else {
-        Err("the run is not complete: it has no certificate to verify".to_owned())
-    }
+    let complete = if manifest.complete { ", complete" } else { "" };
+    format!("{} run, {} arms{complete}", kind(reader), manifest.arms.len())
 }
 
 fn kind(reader: &Record) -> &'static str {

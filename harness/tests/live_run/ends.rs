@@ -95,6 +95,53 @@ impl Scene {
         command
     }
 
+    /// What a command says that has to end with this code, on both streams.
+    #[track_caller]
+    fn said(&self, arguments: &[&str], code: i32) -> (String, String) {
+        let output = bench(self.path()).args(arguments).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (out, err) = (text(output.stdout), text(output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {out}{err}");
+        (out, err)
+    }
+
+    /// No command shows an outcome, and the run is said to be open before anything else.
+    #[track_caller]
+    fn check_open(&self) {
+        let log = fs::read_to_string(self.run().join("attempts.jsonl")).unwrap();
+        let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+        let (id, task) = (self.id(), first["draw"]["task"].as_str().unwrap().to_owned());
+        for arguments in [
+            vec!["show", &id],
+            vec!["show", &id, "--json"],
+            vec!["show", &id, &task],
+            vec!["show", &id, &task, "--json"],
+            vec!["diff", &id, &id],
+            vec!["rescore", &id],
+        ] {
+            let (out, err) = self.said(&arguments, 2);
+            assert_eq!(out, "", "{arguments:?}");
+            let why = format!("run {id} is not complete: no outcome is shown before its end");
+            assert!(err.contains(&why), "{arguments:?}: {err}");
+        }
+        let failed = self.verify();
+        assert!(failed.len() == 1 && failed[0].starts_with("FAIL  complete"), "{failed:?}");
+        assert!(failed[0].contains(&format!("`bench resume {id}` goes on with it")), "{failed:?}");
+    }
+
+    fn id(&self) -> String {
+        self.run().file_name().unwrap().to_string_lossy().into_owned()
+    }
+
+    /// The checks that fail of a run that is not complete.
+    #[track_caller]
+    fn verify(&self) -> Vec<String> {
+        let (run, ledger) = (self.run().display().to_string(), self.ledger().display().to_string());
+        let (out, _) = self.said(&["verify", &run, "--ledger", &ledger], 40);
+        let failed = out.lines().map(str::trim_start).filter(|line| line.starts_with("FAIL"));
+        failed.map(str::to_owned).collect()
+    }
+
     /// Nothing was lost, and anybody can check it.
     #[track_caller]
     fn check(&self) {
@@ -120,6 +167,47 @@ fn a_run_killed_around_its_first_entry_is_entered_once_and_verifies() {
     stdout(&mut scene.resume(), 0);
     assert_eq!(scene.events(), ["started", "finished"]);
     scene.check();
+}
+
+#[test]
+fn an_open_run_shows_no_outcome_and_is_told_from_a_forgery() {
+    let scene = Scene::killed();
+    scene.check_open();
+    // What was being written when the process died is not there yet.
+    let log = scene.run().join("attempts.jsonl");
+    let good = fs::read_to_string(&log).unwrap();
+    fs::write(&log, format!("{good}{{\"n\":")).unwrap();
+    scene.check_open();
+    // What was taken out is missed.
+    let without_first: String = good.lines().skip(1).map(|line| format!("{line}\n")).collect();
+    fs::write(&log, without_first).unwrap();
+    let failed = scene.verify();
+    assert!(failed.len() == 2 && failed[1].starts_with("FAIL  books"), "{failed:?}");
+    fs::write(&log, &good).unwrap();
+    // So is an entry of the published ledger, but no copy that was not made yet.
+    let ledger = fs::read(scene.ledger()).unwrap();
+    fs::write(scene.ledger(), "").unwrap();
+    let failed = scene.verify();
+    assert!(failed.len() == 2 && failed[1].starts_with("FAIL  one look"), "{failed:?}");
+    fs::write(scene.ledger(), ledger).unwrap();
+    fs::remove_file(scene.copy()).unwrap();
+    scene.check_open();
+}
+
+#[test]
+fn the_listing_says_that_a_killed_run_is_open_and_how_to_go_on() {
+    let scene = Scene::killed();
+    let (list, id) = (|| scene.said(&["runs"], 0).0, scene.id());
+    let listed = list();
+    assert!(listed.lines().any(|line| line.starts_with(&format!("{id}  ")) && line.contains(" open ")), "{listed}");
+    let last = listed.lines().last().unwrap();
+    assert!(last.contains(&format!("`bench resume {id}`")), "{listed}");
+    assert!(last.contains(&format!("`bench runs --abandon {id}`")), "{listed}");
+    let elsewhere = scene.said(&["runs", "--out", "./results/runs"], 0).0;
+    assert!(elsewhere.contains(&format!("`bench resume {id} --out ./results/runs`")), "{elsewhere}");
+    stdout(&mut scene.resume(), 0);
+    let listed = list();
+    assert!(listed.contains("complete") && !listed.contains("resume"), "{listed}");
 }
 
 #[test]
@@ -170,6 +258,7 @@ fn a_run_killed_in_its_close_is_closed_again_to_the_same_bytes() {
         if !kept {
             fs::remove_file(run.join("certificate.json")).unwrap();
         }
+        scene.check_open();
         stdout(&mut scene.resume(), 0);
         assert_eq!(read("episodes.jsonl"), episodes);
         assert_eq!(without_time(&read("certificate.json")), without_time(&certificate));

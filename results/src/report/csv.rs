@@ -112,6 +112,8 @@ pub fn episodes(record: &Record, sources: &Sources, out: impl Write) -> Result<(
 fn episode_row(run: &str, family: &str, task: &TaskFacts, episode: &EpisodeRecord, closed: bool) -> Vec<String> {
     let deciding = episode.calls.iter().find(|call| call.valid);
     let invalid = episode.calls.iter().filter(|call| !call.valid).count();
+    // Calls that were wrong are an outcome, too.
+    let known = |count: u64| if closed { number(count) } else { String::new() };
     let name = |part: Option<&std::sync::Arc<str>>| part.map(|part| cell(part)).unwrap_or_default();
     let mut row = vec![
         cell(run),
@@ -123,9 +125,9 @@ fn episode_row(run: &str, family: &str, task: &TaskFacts, episode: &EpisodeRecor
         cell(&episode.arm),
         number(episode.turns),
         number(episode.calls.len() as u64),
-        number(invalid as u64),
+        known(invalid as u64),
         number(episode.meta_calls),
-        number(episode.rejected_calls),
+        known(episode.rejected_calls.into()),
     ];
     let outcome = [
         word(&episode.end),

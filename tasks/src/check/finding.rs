@@ -42,6 +42,8 @@ pub enum FindingKind {
     InvalidGold,
     /// A matcher that cannot apply.
     Matcher,
+    /// A text that the scaffold left.
+    Stub,
     /// A paraphrase that shares a word with the tool's name.
     NameToken,
     /// The text names the server.

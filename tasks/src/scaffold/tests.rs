@@ -35,17 +35,23 @@ fn the_scaffold_of_memory() {
 }
 
 #[test]
-fn every_vendored_scaffold_is_read_and_only_likeness_and_number_are_left_to_mend() {
+fn every_vendored_scaffold_is_read_and_only_texts_likeness_and_number_are_left_to_mend() {
     for catalog in Catalogs::vendored().unwrap().catalogs {
         let intents = intents(&scaffold(&catalog, &CheckOptions::default()));
         assert_eq!(intents.problems(), [], "{}", catalog.server);
         assert!(intents.frames().len() >= 2 * catalog.tools.len(), "{}", catalog.server);
         let alone = Catalogs { catalogs: vec![catalog] };
-        let left: Vec<_> = check(&intents, &alone, &CheckOptions::default())
+        let found = check(&intents, &alone, &CheckOptions::default());
+        let stubs = found.iter().filter(|finding| finding.kind == FindingKind::Stub).count();
+        assert_eq!(stubs, intents.frames().len(), "{:?}: every text is still to be written", alone.catalogs[0].server);
+        let left: Vec<_> = found
             .into_iter()
             .filter(|finding| finding.severity == Severity::Error)
             .filter(|finding| {
-                !matches!(finding.kind, FindingKind::Similar | FindingKind::MissingFrames | FindingKind::Ambiguous)
+                !matches!(
+                    finding.kind,
+                    FindingKind::Stub | FindingKind::Similar | FindingKind::MissingFrames | FindingKind::Ambiguous
+                )
             })
             .collect();
         assert_eq!(left, [], "{:?}", alone.catalogs[0].server);
@@ -71,6 +77,8 @@ fn odd_names_and_schemas_are_taken() {
     assert!(text.contains("lack required arguments"), "{text}");
     assert!(read.of_tool("odd", "rewrite.all").any(|frame| frame.stratum == Stratum::Nested));
     assert_eq!(read.of_tool("odd", "none").count(), 3);
+    // REWRITE would say a word of a tool's name.
+    assert!(text.contains("text = \"REPHRASE") && !text.contains("REWRITE"), "{text}");
 }
 
 #[test]

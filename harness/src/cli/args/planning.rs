@@ -9,19 +9,19 @@ use bench_mock_model::Behaviour;
 use bench_protocol::spec::Decimal;
 use clap::Args;
 
-use crate::cli::live::args::LiveArgs;
+use crate::cli::{live::args::LiveArgs, number::at_least_one};
 
 /// Sizes of a suite, where they are not the protocol's.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct LayoutArgs {
     /// Tools.
-    #[arg(long, value_name = "N", help_heading = "Sizes")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroU32>, help_heading = "Sizes")]
     pub tools: Option<NonZeroU32>,
     /// Frames of each tool.
-    #[arg(long, value_name = "N", help_heading = "Sizes")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroU32>, help_heading = "Sizes")]
     pub frames_per_tool: Option<NonZeroU32>,
     /// Tasks of each frame.
-    #[arg(long, value_name = "N", help_heading = "Sizes")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroU32>, help_heading = "Sizes")]
     pub tasks_per_frame: Option<NonZeroU32>,
 }
 
@@ -35,7 +35,7 @@ pub struct TrialArgs {
     #[arg(long, value_name = "TEXT", help_heading = "Simulation")]
     pub seed: Option<String>,
     /// Threads; the result does not depend on it.
-    #[arg(long, value_name = "N", help_heading = "Simulation")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroUsize>, help_heading = "Simulation")]
     pub threads: Option<NonZeroUsize>,
 }
 
@@ -90,7 +90,7 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub scenario: Vec<String>,
     /// Instead: this many full offline runs per scenario, the scripted model losing exactly the margin under L0.
-    #[arg(long, value_name = "RUNS", conflicts_with_all = ["scenario", "replicates", "tools", "frames_per_tool", "tasks_per_frame"])]
+    #[arg(long, value_name = "RUNS", value_parser = at_least_one::<NonZeroU64>, conflicts_with_all = ["scenario", "replicates", "tools", "frames_per_tool", "tasks_per_frame"])]
     pub through_program: Option<NonZeroU64>,
     /// Sizes.
     #[command(flatten)]
@@ -110,13 +110,13 @@ pub struct PilotArgs {
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "L0,L1,L2,L3")]
     pub arms: Vec<String>,
     /// Tasks of each dev frame.
-    #[arg(long, value_name = "N", default_value = "3")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroU32>, default_value = "3")]
     pub per_frame: NonZeroU32,
     /// Seed text.
     #[arg(long, value_name = "TEXT", default_value = "pilot")]
     pub seed: String,
     /// Threads of the scripted model; the result does not depend on it.
-    #[arg(long, value_name = "N", conflicts_with = "live")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroUsize>, conflicts_with = "live")]
     pub threads: Option<NonZeroUsize>,
     /// Folder for the record of a live pilot.
     #[arg(long, value_name = "DIR", default_value = "results/runs", requires = "live")]

@@ -11,7 +11,7 @@ use super::{
     session::{LEDGER, append, ledger_run, refused_by},
 };
 use crate::{
-    cli::{failure::Failure, output::Output},
+    cli::{failure::Failure, output::Output, publish::args::elsewhere},
     exit,
     inputs::Inputs,
     journal::Hold,
@@ -21,12 +21,17 @@ use crate::{
     verify::Log,
 };
 
+/// A run that ended by itself before it was complete.
+const STOPPED: &str = "stopped";
+/// A run whose process was killed.
+const OPEN: &str = "open";
+
 /// One run, as listed.
 #[derive(Debug, Serialize)]
 struct Listed {
     /// Its id.
     id: String,
-    /// `complete`, `running`, `stopped`, `ended` (killed: can be resumed), `abandoned`, `unreadable`.
+    /// `complete`, `running`, `stopped` and `open` (killed), which can both be resumed, `abandoned`, `unreadable`.
     state: &'static str,
     /// `live` or `plumbing`.
     kind: &'static str,
@@ -44,6 +49,13 @@ struct Listed {
     spent: Option<u64>,
     /// The ceiling in pico-dollars.
     budget: Option<u64>,
+}
+
+impl Listed {
+    /// A run in process has no ceiling; it is simply run again.
+    fn can_be_resumed(&self) -> bool {
+        [STOPPED, OPEN].contains(&self.state) && self.budget.is_some()
+    }
 }
 
 /// Runs the command.
@@ -88,6 +100,13 @@ pub(in crate::cli) fn run(args: &RunsArgs, inputs: &Inputs, output: &mut Output)
             money(run.budget)
         )?;
     }
+    if let Some(Listed { id, state, .. }) = runs.iter().find(|run| run.can_be_resumed()) {
+        let out = elsewhere(&args.out);
+        writeln!(
+            output.product(),
+            "{id} is {state}, not over: `bench resume {id}{out}` goes on with it, `bench runs --abandon {id}{out}` gives it up"
+        )?;
+    }
     Ok(exit::OK)
 }
 
@@ -118,8 +137,8 @@ fn of_record(folder: &Path, manifest: &Manifest, chain: &Chain) -> Listed {
         _ if manifest.complete => "complete",
         Some(Event::Abandoned) => "abandoned",
         _ if is_locked(&folder.join(ATTEMPTS)) => "running",
-        Some(Event::Stopped) => "stopped",
-        _ => "ended",
+        Some(Event::Stopped) => STOPPED,
+        _ => OPEN,
     };
     let books = manifest.budget.map(|_| Log::books_of(folder));
     Listed {

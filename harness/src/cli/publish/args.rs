@@ -12,7 +12,7 @@ use crate::cli::ci::CiArgs;
 const RUNS: &str = "results/runs";
 
 /// ` --out DIR` for a command that is printed; nothing where the records lie where they do by default.
-pub(super) fn elsewhere(out: &Path) -> String {
+pub(in crate::cli) fn elsewhere(out: &Path) -> String {
     if out == Path::new(RUNS) { String::new() } else { format!(" --out {}", out.display()) }
 }
 

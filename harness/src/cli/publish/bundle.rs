@@ -50,7 +50,7 @@ pub(in crate::cli) fn run(args: &BundleArgs, output: &mut Output) -> Result<u8, 
         contents
     };
     if !record.manifest().complete {
-        output.talk("the run is not complete: its bundle holds no certificate, and does not verify");
+        output.talk("the run is not complete: its bundle does not verify");
     }
     said(&contents, output);
     Ok(exit::OK)

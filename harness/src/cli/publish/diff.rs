@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::{
     args::{DiffArgs, elsewhere},
-    record::{find, protocol},
+    record::{complete, find, protocol},
 };
 use crate::{
     cli::{failure::Failure, output::Output},
@@ -117,11 +117,7 @@ pub(in crate::cli) fn run(args: &DiffArgs, output: &mut Output) -> Result<u8, Fa
 }
 
 fn side(folder: &std::path::Path) -> Result<Side, Failure> {
-    let record = Record::open(folder).map_err(|error| Failure::new(exit::INPUT, error))?;
-    if !record.manifest().complete {
-        let why = format!("run {} is not complete: no outcome is shown before its end", record.manifest().id);
-        return Err(Failure::usage(why));
-    }
+    let record = complete(folder)?;
     let certificate = record.certificate().ok().and_then(|bytes| Certificate::parse(&bytes).ok());
     let protocol = protocol(&record)?;
     let result_arms = plan::result_arms(&protocol).map(str::to_owned).collect();

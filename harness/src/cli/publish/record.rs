@@ -10,7 +10,7 @@ use bench_results::record::{MANIFEST, Record};
 
 use super::args::RecordArgs;
 use crate::{
-    bundle::{self, Limits},
+    bundle::{self, BundleError, Limits, layout},
     cli::failure::Failure,
     exit,
 };
@@ -45,12 +45,12 @@ impl RecordArgs {
 pub(in crate::cli) fn find(text: &str, out: &Path) -> Result<Found, Failure> {
     let path = PathBuf::from(text);
     if path.is_dir() {
-        return Ok(Found { folder: path, unpacked: None });
+        let held = if path.join(MANIFEST).exists() { Vec::new() } else { ids(&path)? };
+        return if held.is_empty() { Ok(Found { folder: path, unpacked: None }) } else { Err(holds(&path, &held)) };
     }
     if path.is_file() {
         let scratch = tempfile::Builder::new().prefix("bench-bundle-").tempdir()?;
-        bundle::unpack(&path, scratch.path(), &Limits::default())
-            .map_err(|error| Failure::new(exit::VERIFY_RECORD, error))?;
+        bundle::unpack(&path, scratch.path(), &Limits::default()).map_err(|error| no_bundle(&path, error))?;
         return Ok(Found { folder: scratch.path().to_owned(), unpacked: Some(scratch) });
     }
     let ids = ids(out)?;
@@ -75,6 +75,41 @@ pub(in crate::cli) fn find(text: &str, out: &Path) -> Result<Found, Failure> {
             }
         }
     }
+}
+
+/// A folder that holds records and is none.
+fn holds(path: &Path, held: &[String]) -> Failure {
+    Failure::usage(format!(
+        "{} is no record but holds some, such as {}: name one of them, or for `bench verify` all, as {}",
+        path.display(),
+        held[0],
+        path.join("*").display()
+    ))
+}
+
+/// A file that does not unpack. Where it is one of a record's own, that record is what was meant.
+fn no_bundle(path: &Path, error: BundleError) -> Failure {
+    let around = path.parent().filter(|folder| folder.join(MANIFEST).is_file());
+    let own = path.file_name().is_some_and(|name| layout::is_top_level(&name.to_string_lossy()));
+    match around.filter(|_| own) {
+        Some(folder) => {
+            let folder = if folder == Path::new("") { Path::new(".") } else { folder };
+            let why = format!("{} is a file of a record: name its folder, {}", path.display(), folder.display());
+            Failure::new(exit::VERIFY_RECORD, anyhow::anyhow!(why))
+        }
+        None => Failure::new(exit::VERIFY_RECORD, error),
+    }
+}
+
+/// Opens the record of a run that is complete. Of any other no outcome is shown: whoever saw one could choose whether to
+/// go on with the run.
+pub(super) fn complete(folder: &Path) -> Result<Record, Failure> {
+    let record = Record::open(folder).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let manifest = record.manifest();
+    if manifest.complete {
+        return Ok(record);
+    }
+    Err(Failure::usage(format!("run {} is not complete: no outcome is shown before its end", manifest.id)))
 }
 
 /// The protocol that a record ran under.
@@ -122,5 +157,39 @@ mod tests {
         for text in ["p", "notes", "x", ""] {
             assert_eq!(name(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_folder_of_runs_is_said_to_hold_them_and_one_with_a_manifest_is_a_record_whatever_it_holds() {
+        let out = tempfile::tempdir().unwrap();
+        let run = out.path().join("r7k2");
+        fs::create_dir(&run).unwrap();
+        let found = || find(&out.path().display().to_string(), Path::new("elsewhere"));
+        assert_eq!(found().unwrap().folder(), out.path(), "an empty folder is for its reader to complain of");
+        fs::write(run.join(MANIFEST), "{}").unwrap();
+        let said = found().unwrap_err();
+        assert_eq!(said.code, exit::USAGE);
+        let all = out.path().join("*").display().to_string();
+        assert!(said.error.to_string().contains("holds some, such as r7k2"), "{}", said.error);
+        assert!(said.error.to_string().ends_with(&all), "{}", said.error);
+        fs::write(out.path().join(MANIFEST), "{}").unwrap();
+        assert_eq!(found().unwrap().folder(), out.path());
+    }
+
+    #[test]
+    fn a_file_of_a_record_names_its_folder_and_any_other_is_no_bundle() {
+        let out = tempfile::tempdir().unwrap();
+        let said = |name: &str| {
+            let path = out.path().join(name);
+            fs::write(&path, "{}").unwrap();
+            let failure = find(&path.display().to_string(), out.path()).unwrap_err();
+            assert_eq!(failure.code, exit::VERIFY_RECORD);
+            failure.error.to_string()
+        };
+        assert!(said("certificate.json").contains("no bundle"), "without a manifest beside it");
+        assert!(said(MANIFEST).contains("is a file of a record"));
+        let text = said("certificate.json");
+        assert!(text.ends_with(&format!("name its folder, {}", out.path().display())), "{text}");
+        assert!(said("notes.txt").contains("no bundle"));
     }
 }

@@ -2,12 +2,12 @@
 
 use bench_results::{
     certificate::Certificate,
-    record::{Deviation, Record},
+    record::Deviation,
     table::{self, Planned, status_word},
 };
 use serde_json::json;
 
-use super::args::RescoreArgs;
+use super::{args::RescoreArgs, record::complete};
 use crate::{
     cli::{failure::Failure, output::Output},
     exit,
@@ -21,11 +21,8 @@ const POST_HOC: &str = "post hoc";
 /// Runs the command. `inputs` are those in force: built in, or overridden.
 pub(in crate::cli) fn run(args: &RescoreArgs, inputs: &Inputs, output: &mut Output) -> Result<u8, Failure> {
     let found = args.record.find()?;
-    let record = Record::open(found.folder()).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let record = complete(found.folder())?;
     let mut manifest = record.manifest().clone();
-    if !manifest.complete {
-        return Err(Failure::usage(format!("run {} is not complete: no outcome is shown before its end", manifest.id)));
-    }
     let recorded = record.certificate().ok().and_then(|bytes| Certificate::parse(&bytes).ok());
     manifest.confirmatory = false;
     manifest.deviations.push(Deviation {

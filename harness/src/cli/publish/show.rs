@@ -1,12 +1,12 @@
 //! `bench show`: one task of a record, as each model saw it and what it did. Without a task: which there are to look at.
 
 use anyhow::Context as _;
-use bench_results::record::Record;
 use serde_json::{Value, json};
 
 use super::{
     args::{ShowArgs, elsewhere},
     listing::{self, nearest},
+    record::complete,
 };
 use crate::{
     cli::{failure::Failure, output::Output},
@@ -26,14 +26,9 @@ const LONGEST: usize = 4_000;
 /// Runs the command.
 pub(in crate::cli) fn run(args: &ShowArgs, output: &mut Output) -> Result<u8, Failure> {
     let found = args.record.find()?;
-    let record = Record::open(found.folder()).map_err(|error| Failure::new(exit::INPUT, error))?;
+    let record = complete(found.folder())?;
     let inputs = Inputs::of_record(&record.inputs())?;
     let manifest = record.manifest();
-    if !manifest.complete && manifest.confirmatory {
-        return Err(Failure::usage(
-            "the run is not complete: no outcome of a confirmatory run is shown before its end",
-        ));
-    }
     let spec = RunSpec::of_manifest(manifest);
     let prepared = Prepared::new(&inputs, &spec).map_err(|error| Failure::new(exit::INPUT, error))?;
     let Some(text) = &args.task else { return listing::run(args, &record, &prepared, output) };
