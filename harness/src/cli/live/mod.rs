@@ -238,6 +238,12 @@ fn may_start(
             undertaking.base.as_str()
         )));
     }
+    if budget == 0 && !undertaking.price.is_free() {
+        return Err(Failure::usage(format!(
+            "--budget-usd 0 will do for a model that is free, and `{}` is priced; `bench plan` says what a run costs",
+            undertaking.settings.model
+        )));
+    }
     let lock = lock(undertaking, global, inputs, output)?;
     let chain = Ledger::at(LEDGER).read().map_err(|error| Failure::new(exit::INPUT, error))?;
     first_look(undertaking, lock.as_ref(), &chain)?;

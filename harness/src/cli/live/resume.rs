@@ -47,9 +47,9 @@ fn ended(args: &ResumeArgs, output: &mut Output) -> Result<Ended, Failure> {
     let folder = args.out.join(id.as_str());
     let record = Record::open(&folder).map_err(|error| Failure::new(exit::INPUT, error))?;
     let mut manifest = record.manifest().clone();
-    let Some(terms) = folder::terms(&folder).map_err(malformed)? else {
-        return Err(Failure::usage(format!("run {id} is an offline one; it is simply run again")));
-    };
+    let terms = folder::terms(&folder)
+        .and_then(|terms| terms.with_context(|| format!("{}: the terms of the run are missing", folder.display())))
+        .map_err(malformed)?;
     let require = args.require.as_deref();
     if let Some(arm) = require.filter(|arm| !manifest.arms.iter().any(|known| known == arm)) {
         return Err(Failure::usage(format!("--require {arm}: that arm is not part of run {id}")));
@@ -288,7 +288,13 @@ fn words(build: &Build) -> String {
 /// The run that a text names, among the live runs in a folder.
 pub(super) fn find(text: &str, out: &Path) -> Result<RunId, Failure> {
     let runs = live_runs(out)?;
-    RunId::resolve(text, &runs).cloned().map_err(|error: ResolveError| Failure::new(exit::USAGE, error))
+    RunId::resolve(text, &runs).cloned().map_err(|error: ResolveError| {
+        // Offline records are folders beside them.
+        if !text.is_empty() && Record::open(&out.join(text)).is_ok() {
+            return Failure::usage(format!("run {text} is an offline one; it is simply run again"));
+        }
+        Failure::new(exit::USAGE, error)
+    })
 }
 
 /// Ids of the live runs in a folder, in order.
