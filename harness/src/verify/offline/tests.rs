@@ -316,8 +316,8 @@ fn an_episode_that_asks_for_nothing_takes_nothing_from_the_log() {
 fn attempts_of_an_episode_that_asks_for_nothing_are_found_by_the_next_one_that_asks() {
     let mut ran = Ran::with(faulted);
     // Where several such episodes follow one another, it is of the first.
-    let silent = (BATCH..).find(|&episode| ran.episodes[episode]["turns"] == 0).unwrap();
-    let asks = (silent..).find(|&episode| ran.episodes[episode]["turns"] != 0).unwrap();
+    let silent = (BATCH..ran.episodes.len()).find(|&episode| ran.episodes[episode]["turns"] == 0).unwrap();
+    let asks = (silent..ran.episodes.len()).find(|&episode| ran.episodes[episode]["turns"] != 0).unwrap();
     let place = places(&ran, asks)[0];
     let mut stray = ran.attempts[place..place + 2].to_vec();
     for key in ["task", "arm"] {
