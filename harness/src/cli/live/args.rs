@@ -4,7 +4,11 @@ use std::{num::NonZeroU32, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::{cli::ci::CiArgs, models::Provider, run::live::schedule::Order};
+use crate::{
+    cli::{ci::CiArgs, number::at_least_one},
+    models::Provider,
+    run::live::schedule::Order,
+};
 
 /// Arguments of a live run.
 #[derive(Debug, Clone, Args)]
@@ -31,10 +35,10 @@ pub struct LiveArgs {
     #[arg(long, value_name = "FILE", help_heading = "Live run")]
     pub api_key_file: Option<PathBuf>,
     /// Requests in flight at most.
-    #[arg(long, value_name = "N", default_value = "16", help_heading = "Live run")]
+    #[arg(long, value_name = "N", default_value = "16", value_parser = at_least_one::<NonZeroU32>, help_heading = "Live run")]
     pub concurrency: NonZeroU32,
     /// Seconds that one attempt may take.
-    #[arg(long, value_name = "S", default_value = "600", help_heading = "Live run")]
+    #[arg(long, value_name = "S", default_value = "600", value_parser = at_least_one::<NonZeroU32>, help_heading = "Live run")]
     pub timeout: NonZeroU32,
     /// The suite to run.
     #[arg(long, value_enum, default_value_t = LiveSuite::Tools, help_heading = "Live run")]
@@ -109,7 +113,7 @@ pub struct ResumeArgs {
     #[arg(long)]
     pub accept_missing: bool,
     /// Requests in flight at most; by default as the run was started.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroU32>)]
     pub concurrency: Option<NonZeroU32>,
     /// Variable that holds the API key; needed where the record names another address than the provider's or this machine.
     #[arg(long, value_name = "VAR", conflicts_with = "api_key_file")]
