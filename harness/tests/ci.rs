@@ -51,6 +51,7 @@ fn a_comparison_says_its_verdicts_and_what_kept_it_from_any() {
     assert!(junit.contains("failures=\"1\""), "{junit}");
     // A file that cannot be written fails before the work.
     stderr(bench(folder.path()).args(compare).args(["--junit", "no/such/junit.xml"]), 2);
+    stderr(bench(folder.path()).args(compare).args(["--junit", "."]), 2);
     stderr(bench(folder.path()).args(compare).args(["--junit", "junit.xml", "--summary", "no/such/summary.md"]), 2);
     assert_eq!(read(folder.path()).0, junit, "a report stays until the next one takes its place");
 }

@@ -112,6 +112,9 @@ impl CiArgs {
 
 /// Fails where a report could not be written, and leaves the one that is there.
 fn writable(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
     if path.exists() && OpenOptions::new().append(true).open(path).is_ok() {
         return Ok(());
     }
